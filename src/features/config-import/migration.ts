@@ -17,7 +17,8 @@ export type MigratedStep =
   | { readonly stop: { readonly grace: string; readonly by: readonly Comparator[]; readonly unit?: 'process' } }
   | {
       readonly kill: {
-        readonly by: readonly Comparator[];
+        /** Left out: the order of evictions. */
+        readonly by?: readonly Comparator[];
         readonly unit?: 'process';
         readonly recursive?: true;
       };

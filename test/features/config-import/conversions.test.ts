@@ -121,7 +121,20 @@ describe('oomd', () => {
     ],
     ['that it exists', detector('exists', { cgroup: 'b.slice,c.slice' }), '(cgroup(/b.slice) exists | cgroup(/c.slice) exists)'],
     ['that it does not', detector('exists', { cgroup: 'b.slice', negate: true }), '!(cgroup(/b.slice) exists)'],
-  ])('one cgroup outside of the scope is named: %s', (_rule, other, when) => {
+    [
+      'the highest pressure of several',
+      pressure('b.slice,c.slice'),
+      '(cgroup(/b.slice).memory.pressure.full.avg10 > 60% | cgroup(/c.slice).memory.pressure.full.avg10 > 60%)',
+    ],
+    [
+      'the highest pressure of several, and that this one does not fall',
+      detector('pressure_rising_beyond', { cgroup: 'b,c', resource: 'io', threshold: 9, duration: 1 }),
+      `(${['/b', '/c']
+        .map((of) => `cgroup(${of}).io.pressure.full`)
+        .map((of) => `${of}.avg60 > 9% & ${of}.avg10 > 9% & !${of}.avg10 falling`)
+        .join(' | ')})`,
+    ],
+  ])('cgroups outside of the scope are named: %s', (_rule, other, when) => {
     const settings = settingsOf(convertedText('oomd', ruleset([pressure('a.slice'), other], [kill('kill_by_swap_usage', 'a.slice/*')])));
     expect(settings).toContain(`when: memory.pressure.full.avg10 > 60% & ${when}\n`);
     expect(settings).toContain('- kill: ');
@@ -137,6 +150,71 @@ describe('oomd', () => {
       ...['- name: little-memory-3', 'scope: {cgroup: /c.slice}', 'for: 40s', '- kill: {by: [swap]}'],
     ]); // prettier-ignore
     expect(commentsOf(text).match(/a policy of its own, which acts later/g)).toHaveLength(2);
+  });
+
+  const lowSwap = detector('swap_free', { threshold_pct: 15 });
+  /** Scope, `for`, `cooldown` and last step of each policy. */
+  const policiesOf = (text: string): readonly string[] =>
+    settingsOf(text)
+      .split('  - name: ')
+      .slice(1)
+      .map((policy) =>
+        [/(?<=cgroup: )\/[^}]*/, /(?<=^ {4})for: \S+/m, /cooldown: \S+/, /- (?:kill|run|freeze|notify)/]
+          .map((part) => part.exec(policy)?.[0] ?? '-')
+          .join(' '),
+      );
+
+  test('what another ruleset may kill is no victim: one policy for each parent', () => {
+    const other = { name: 'other', detectors: [['group', lowSwap]], actions: [kill('kill_by_swap_usage', 'c.slice/*')] };
+    const both = kill('kill_by_swap_usage', 'a.slice/*,b.slice/*');
+    const first = JSON.parse(ruleset([lowSwap], [both])) as { rulesets: readonly unknown[] };
+    const text = convertedText('oomd', JSON.stringify({ rulesets: [...first.rulesets, other] }));
+    expect(policiesOf(text)).toEqual(['/a.slice', '/b.slice', '/c.slice'].map((scope) => `${scope} - cooldown: 15s - kill`));
+    expect(commentsOf(text)).toContain('oomd compares what it may kill in several cgroups; evictd has a policy for each');
+    expect(policiesOf(convertedText('oomd', ruleset([lowSwap], [both])))).toEqual(['- - cooldown: 15s - kill']);
+    expect(policiesOf(convertedText('oomd', ruleset([lowSwap], [kill('kill_by_swap_usage', 'a.slice/x-*,b.slice/*')])))).toHaveLength(2);
+  });
+
+  test('what is killed outside of the judged cgroups has a policy that names these', () => {
+    const settings = settingsOf(convertedText('oomd', ruleset([pressure('a.slice')], [kill('kill_by_swap_usage', 'a.slice/*,b.slice/*')])));
+    expect(settings).toContain('scope: {cgroup: /a.slice}\n    when: memory.pressure.full.avg10 > 60%\n');
+    expect(settings).toContain('scope: {cgroup: /b.slice}\n    when: cgroup(/a.slice).memory.pressure.full.avg10 > 60%\n');
+  });
+
+  test.each<[rule: string, actions: readonly unknown[], more: object, policies: readonly string[]]>([
+    [
+      'a restart where nothing could be killed',
+      [kill('kill_by_swap_usage', 'a.slice/*'), detector('systemd_restart', { service: 'x.service' })],
+      {},
+      ['/a.slice - cooldown: 15s - kill', '- for: 15s cooldown: 15s - run'],
+    ],
+    [
+      'a freeze is of the kill behind it',
+      [kill('kill_by_swap_usage', 'a.slice/*'), detector('freeze', { cgroup: 'b.slice/*' }), kill('kill_by_swap_usage', 'b.slice/*')],
+      {},
+      ['/a.slice - cooldown: 15s - kill', '/b.slice for: 15s cooldown: 15s - freeze'],
+    ],
+    [
+      'a kill that always continues',
+      [kill('kill_by_swap_usage', 'a.slice/*', { always_continue: 'true' }), kill('kill_by_swap_usage', 'b.slice/*')],
+      {},
+      ['/a.slice - cooldown: 15s - kill', '/b.slice - cooldown: 15s - kill'],
+    ],
+    [
+      'its own delay before that of the ruleset',
+      [kill('kill_by_swap_usage', 'a.slice/*', { post_action_delay: 40 }), kill('kill_by_swap_usage', 'b.slice/*')],
+      { post_action_delay: 30 },
+      ['/a.slice - cooldown: 40s - kill', '/b.slice for: 40s cooldown: 30s - kill'],
+    ],
+    ['no delay', [kill('kill_by_swap_usage', 'a.slice/*', { post_action_delay: 0 })], {}, ['/a.slice - cooldown: 0s - kill']],
+    [
+      'nothing behind stop',
+      [detector('freeze', { cgroup: 'a.slice/*' }), detector('stop', {}), kill('kill_by_swap_usage', 'a.slice/*')],
+      {},
+      ['/a.slice - - - freeze'],
+    ],
+  ])('the chain of actions: %s', (_rule, actions, more, policies) => {
+    expect(policiesOf(convertedText('oomd', ruleset([lowSwap], actions, more)))).toEqual(policies);
   });
 
   test.each<[cgroup: string, more: object, scope: string, isWhole: boolean]>([
@@ -177,7 +255,7 @@ describe('oomd', () => {
 
   test.each<[rule: string, lost: unknown]>([
     ['a cgroup that exists', detector('exists', { cgroup: 'b.slice,c-*.slice', negate: true })],
-    ['memory of other cgroups', detector('memory_above', { cgroup: 'b.slice,c.slice', threshold: '1G', duration: '1' })],
+    ['memory of other cgroups', detector('memory_above', { cgroup: 'b.slice,c-*.slice', threshold: '1G', duration: '1' })],
     ['a path that no condition can name', detector('memory_above', { cgroup: 'b(1).slice', threshold: '1G', duration: '1' })],
     ['a detector of a fork', detector('moon_phase', { full: true })],
   ])('without a condition a policy only notifies: %s', (_rule, lost) => {
@@ -301,7 +379,7 @@ describe('systemd-oomd', () => {
     [
       'lasting',
       'SwapUsageMax=80%\nAction=kill-all\nLastingSec=1500ms',
-      'when: swap.available < 20%\n    for: 1500ms\n    then:\n      - kill: {by: []}',
+      'when: swap.available < 20%\n    for: 1500ms\n    then:\n      - kill: {}',
     ],
     ['no action', 'SwapUsageMax=80%', undefined],
     ['no condition', 'Action=kill-all', undefined],

@@ -9,6 +9,7 @@ export interface MigratedAction {
   readonly step?: MigratedStep;
   /** What it may kill. */
   readonly targets?: readonly CgroupPattern[];
+  /** Its own post_action_delay. */
   readonly delaySeconds?: number;
 }
 
@@ -16,21 +17,25 @@ export interface Action {
   readonly mapping: Mapping;
   /** Arguments that the step takes in. */
   readonly args: readonly string[];
+  /** oomd takes the next action only if this one has failed. */
+  readonly ends?: true;
   readonly convert: (args: Args) => MigratedAction;
 }
 
-/** oomd's default of post_action_delay. */
-export const DELAY_SECONDS = 15;
+function delayOf(args: Args): Pick<MigratedAction, 'delaySeconds'> {
+  return args.get('post_action_delay') === undefined ? {} : { delaySeconds: args.number('post_action_delay', DAY_SECONDS) };
+}
 
 function kill(mapping: Mapping, by: (args: Args) => readonly Comparator[], args: readonly string[] = []): Action {
   return {
     mapping,
     args: ['cgroup', 'recursive', 'post_action_delay', ...args],
+    ends: true,
     convert: (given) => ({
       // `dry` of oomd is of one action; the dry run of evictd is of the whole.
       step: given.isTrue('dry') ? 'notify' : { kill: { by: by(given), ...(given.isTrue('recursive') && { recursive: true as const }) } },
       targets: given.cgroups(),
-      delaySeconds: given.number('post_action_delay', DAY_SECONDS, DELAY_SECONDS),
+      ...delayOf(given),
     }),
   };
 }
@@ -63,12 +68,13 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   systemd_restart: {
     mapping: { settings: ['systemd_restart'], becomes: '`run: [/usr/bin/systemctl, restart, UNIT]`' },
     args: ['service', 'post_action_delay'],
+    ends: true,
     convert: (args) => {
       const service = args.get('service');
       if (service === undefined) args.missing('service');
       return {
         step: args.isTrue('dry') ? 'notify' : { run: ['/usr/bin/systemctl', 'restart', service?.text ?? ''] },
-        delaySeconds: args.number('post_action_delay', DAY_SECONDS, DELAY_SECONDS),
+        ...delayOf(args),
       };
     },
   },
@@ -129,6 +135,10 @@ export const ACTION_ARGUMENT_ROWS: readonly Mapping[] = [
   },
   { settings: ['threshold'], note: 'a comparator has no minimum. Nearest: a condition on `memory.swap` in a policy with a scope' },
   { settings: ['biased_swap_kill'], note: 'evictd compares swap itself. Nearest: `by: [priority, swap]` with rules' },
-  { settings: ['always_continue'], note: '`kill` is the last step of a ladder. Nearest: a second policy' },
+  {
+    settings: ['always_continue'],
+    becomes: 'the policy for the next action acts as early as this one',
+    note: 'evictd waits `cooldown` after a kill, oomd does not',
+  },
   { settings: ['kernelkill', 'reap_memory'], note: 'evictd always uses cgroup.kill and process_mrelease where the kernel has them' },
 ];

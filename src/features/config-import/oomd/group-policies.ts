@@ -18,7 +18,10 @@ export interface MigratedChain {
   readonly steps: readonly MigratedStep[];
   /** What they may kill. */
   readonly targets: readonly CgroupPattern[];
-  readonly delaySeconds: number;
+  /** No workload source is configured for anything else. */
+  readonly hasAllTargets: boolean;
+  /** undefined: no action of oomd waits. */
+  readonly delaySeconds: number | undefined;
   /** Of the ruleset. */
   readonly cgroup?: string;
   /** How much longer than for the first one its conditions must hold. */
@@ -38,8 +41,8 @@ export function groupPolicies(title: string, { notes, conditions, isNever }: Mig
     const unless = parts.flatMap(({ unless: text }) => text ?? []);
     const isLost = parts.some((part) => part.isLost) || !isPlainGlob(scope);
     const longest = Math.min(HOUR_SECONDS, chain.laterSeconds + Math.max(...conditions.map(({ forSeconds }) => forSeconds ?? 0)));
-    const isWide = scope.length === 0 && parentsOf(chain.targets).length > 1;
-    const texts = [...parts.flatMap(({ remark }) => remark ?? []), ...(isWide ? [ANY_WORKLOAD] : []), ...(endsWhole(chain) ? [WHOLE] : [])];
+    const parents = parentsOf(chain.targets).length > 1 ? [scope.length === 0 ? ANY_WORKLOAD : EACH_PARENT] : [];
+    const texts = [...parts.flatMap(({ remark }) => remark ?? []), ...parents, ...(endsWhole(chain) ? [WHOLE] : [])];
     const remarks = [...new Set(texts)].map((text) => noteOf(notes, chain, text));
     return {
       title,
@@ -48,13 +51,16 @@ export function groupPolicies(title: string, { notes, conditions, isNever }: Mig
       when: when.join(' & '),
       ...(longest > 0 && { for: seconds(longest) }),
       ...(unless.length > 0 && { unless: unless.join(' | ') }),
-      ...(chain.delaySeconds > 0 && { cooldown: seconds(chain.delaySeconds) }),
+      ...(chain.delaySeconds !== undefined && { cooldown: seconds(chain.delaySeconds) }),
       then: isLost ? ['notify'] : ladder(chain.steps),
     };
   });
 }
 
-const ANY_WORKLOAD = 'the victim may be any workload that a source names. To restrict it: a policy for each parent, with its `scope`';
+const ANY_WORKLOAD =
+  'the victim may be any workload that a source names. If you add a source: write a policy for each parent, with its `scope`';
+
+const EACH_PARENT = 'oomd compares what it may kill in several cgroups; evictd has a policy for each, and ends one workload at a time';
 
 const WHOLE = 'oomd kills a cgroup without /* as a whole; evictd ends one workload in it after the other while the condition holds';
 
@@ -75,17 +81,24 @@ function noteOf(notes: readonly Note[], chain: MigratedChain, text: string): Not
   return { setting: 'scope', position: first?.position ?? { file: 'oomd' }, text };
 }
 
-/** The cgroups that the detectors judge, as far as they contain a target; else those above the targets; the node: []. */
-function scopesOf(conditions: readonly DetectedCondition[], { targets, cgroup }: MigratedChain): readonly CgroupPattern[] {
+/** The cgroups that the detectors judge, as far as they contain a target, and those above the other targets; the node: []. */
+function scopesOf(conditions: readonly DetectedCondition[], { targets, cgroup, hasAllTargets }: MigratedChain): readonly CgroupPattern[] {
   const judged = unique(conditions.flatMap(({ cgroups }) => cgroups ?? [])).filter((pattern) => pattern.length > 0);
-  const [parent = [], ...others] = parentsOf(targets);
-  if (judged.length === 0) return [cgroup === undefined ? (others.length === 0 ? parent : []) : namesIn(cgroup)];
+  if (judged.length === 0) {
+    const parents = parentsOf(targets);
+    return cgroup !== undefined ? [namesIn(cgroup)] : parents.length === 1 || (parents.length > 1 && !hasAllTargets) ? parents : [[]];
+  }
   const containing = judged.filter((pattern) => targets.length === 0 || targets.some((target) => overlap(pattern, target)));
-  return containing.length > 0 ? containing : parentsOf(targets);
+  return [...containing, ...parentsOf(targets.filter((target) => !containing.some((pattern) => overlap(pattern, target))))];
 }
 
 function parentsOf(targets: readonly CgroupPattern[]): readonly CgroupPattern[] {
   return unique(targets.map((target) => (isOne(target) ? target : target.slice(0, -1))));
+}
+
+interface ConditionText {
+  readonly when: string;
+  readonly unless?: string;
 }
 
 interface Part {
@@ -100,10 +113,9 @@ function inScope({ cgroups = [], when, unless, nearNode, isLost }: DetectedCondi
   if (when === undefined) return { isLost: false };
   const isHere = cgroups.length === 0 || cgroups.some((pattern) => scopeText(pattern) === scopeText(scope));
   const isNodes = cgroups.every((pattern) => pattern.length === 0);
-  const [named] = cgroups.length === 1 && cgroups.every(isOne) ? cgroups : [];
-  const isNamed = !isHere && !isNodes && named !== undefined;
-  const prefix = isHere ? '' : isNamed ? `cgroup(${scopeText(named) ?? ''}).` : 'node.';
-  const text = { when: when(prefix), ...(unless && { unless: unless(prefix) }) };
+  const isNamed = !isHere && !isNodes && cgroups.every((pattern) => pattern.length > 0 && isOne(pattern));
+  const of = (prefix: string): ConditionText => ({ when: when(prefix), ...(unless && { unless: unless(prefix) }) });
+  const text = isNamed ? anyOf(cgroups.map((named) => of(`cgroup(${scopeText(named) ?? ''}).`))) : of(isHere ? '' : 'node.');
   const isMetric = isReadable(text.when, scope);
   if (isMetric && (isHere || isNodes || isNamed)) return { ...text, isLost: false };
   const judged = cgroups.map((pattern) => scopeText(pattern) ?? '/').join(', ');
@@ -111,6 +123,13 @@ function inScope({ cgroups = [], when, unless, nearNode, isLost }: DetectedCondi
   const remark = `a detector judges ${judged}, which is not the scope`;
   if (!isMetric || nearNode !== true) return { isLost: true, remark };
   return { ...text, isLost: true, remark: `${remark}. Nearest: the same of the node` };
+}
+
+/** oomd takes the highest value of several cgroups: a limit is exceeded by one of them. */
+function anyOf(texts: readonly ConditionText[]): ConditionText {
+  const [first, ...others] = texts;
+  if (first !== undefined && others.length === 0) return first;
+  return { when: `(${texts.map(({ when, unless }) => when + (unless === undefined ? '' : ` & !${unless}`)).join(' | ')})` };
 }
 
 /** Whether a policy with this scope has the metrics of a condition. */

@@ -4,7 +4,7 @@ import { readCommentedJson, type JsonMember, type JsonNode } from '../commented-
 import type { ImportSource } from '../import-source.js';
 import { Mappings, type Mapping, type MigratedEntry, type MigratedPolicy, type Migration, type Note } from '../migration.js';
 import { DAY_SECONDS, Values } from '../values.js';
-import { ACTION_ARGUMENT_ROWS, ACTION_ROWS, ACTIONS, DELAY_SECONDS, type Action, type MigratedAction } from './actions.js';
+import { ACTION_ARGUMENT_ROWS, ACTION_ROWS, ACTIONS, type Action, type MigratedAction } from './actions.js';
 import { Args, ARGUMENT_ROWS, DETECTOR_ROWS, DETECTORS, type Detector } from './detectors.js';
 import { groupPolicies, type MigratedChain, type MigratedGroup } from './group-policies.js';
 import { readRulesets, type DetectorGroup, type OomdConfig, type Plugin, type Ruleset } from './rulesets.js';
@@ -24,6 +24,9 @@ const RULESET_MAPPINGS = new Mappings(RULESET_ROWS);
 /** Of plugins of both kinds. */
 const ARGUMENT_MAPPINGS = new Mappings([...ARGUMENT_ROWS, ...ACTION_ARGUMENT_ROWS]);
 
+/** oomd's default of post_action_delay. */
+const DELAY_SECONDS = 15;
+
 /** The rows of docs/migrating.md. */
 export const OOMD_ROWS: readonly Mapping[] = [...DETECTOR_ROWS, ...ARGUMENT_ROWS, ...ACTION_ROWS, ...ACTION_ARGUMENT_ROWS, ...RULESET_ROWS];
 
@@ -40,6 +43,11 @@ export function convertOomd([source]: readonly ImportSource[], report: Report): 
   return new Conversion(readRulesets(root, report), new Values(report)).migration();
 }
 
+interface Chain extends Omit<MigratedChain, 'hasAllTargets'> {
+  /** How much later than the first one the next chain acts. undefined: it does not end yet. */
+  readonly nextSeconds: number | undefined;
+}
+
 class Conversion {
   readonly #policies: MigratedPolicy[] = [];
   readonly #workloads = new Map<string, MigratedEntry>();
@@ -51,16 +59,23 @@ class Conversion {
   ) {}
 
   migration(): Migration {
-    for (const ruleset of this.config.rulesets) this.#ruleset(ruleset);
+    const rulesets = this.config.rulesets.map((ruleset) => ({ ruleset, chains: this.#chains(ruleset) }));
+    const all = rulesets.flatMap(({ chains }) => chains.flatMap(({ targets }) => targets));
+    for (const { ruleset, chains } of rulesets) {
+      const [first, ...later] = chains.map((chain) => ({
+        ...chain,
+        hasAllTargets: all.every((target) => isCovered(target, chain.targets)),
+      }));
+      if (first !== undefined) this.#ruleset(ruleset, first, later);
+    }
     this.#rest.push(...this.config.others.flatMap(memberNotes));
     for (const hook of this.config.hooks) this.#rest.push(...this.#hookNotes(hook));
     const workloads = [...this.#workloads.values()];
     return { remarks: REMARKS, settings: [], workloads, rules: [], policies: this.#policies, rest: this.#rest };
   }
 
-  #ruleset(ruleset: Ruleset): void {
+  #ruleset(ruleset: Ruleset, chain: MigratedChain, later: readonly MigratedChain[]): void {
     const others = ruleset.others.flatMap(memberNotes);
-    const [chain, ...later] = this.#chains(ruleset);
     const groups = ruleset.groups.map((group) => {
       const migrated = this.#group(group);
       const first = groupPolicies(ruleset.name, migrated, chain);
@@ -100,37 +115,41 @@ class Conversion {
     return { notes, conditions, isNever: conditions.some(({ isNever }) => isNever === true) };
   }
 
-  /** The actions until the second kill, then each further kill by itself. */
-  #chains({ actions, others }: Ruleset): readonly [MigratedChain, ...MigratedChain[]] {
-    const notes: Note[] = [];
-    const migrated: MigratedAction[] = [];
-    const kills: { readonly note: Note; readonly action: MigratedAction }[] = [];
-    let hasKill = false;
+  /** Each ends with an action behind which oomd goes on only if it has failed. */
+  #chains({ actions, others }: Ruleset): readonly [Chain, ...Chain[]] {
+    const delay = others.find(({ key }) => key === 'post_action_delay')?.value;
+    const rulesetDelay = delay?.kind === 'scalar' ? this.values.number(delay, 'post_action_delay', DAY_SECONDS) : DELAY_SECONDS;
+    const scope = others.find(({ key }) => key === 'cgroup')?.value;
+    const empty = (laterSeconds: number): Chain => {
+      const cgroup = scope?.kind === 'scalar' ? { cgroup: scope.text } : {};
+      return { notes: [], steps: [], targets: [], delaySeconds: undefined, laterSeconds, ...cgroup, nextSeconds: undefined };
+    };
+    let chain = empty(0);
+    const chains: Chain[] = [];
+    let isStopped = false;
     for (const plugin of actions) {
       const action = Object.hasOwn(ACTIONS, plugin.name) ? ACTIONS[plugin.name] : undefined;
-      const isKill = action !== undefined && plugin.name.startsWith('kill_');
-      const isSecond = isKill && hasKill;
-      hasKill ||= isKill;
-      const text = action === undefined ? UNKNOWN_PLUGIN : isSecond ? SECOND_KILL : textOf(action.mapping);
-      const note = { setting: written(plugin), position: plugin.position, text };
-      if (isSecond) kills.push({ note, action: action.convert(new Args(plugin, this.values)) });
-      else notes.push(note);
-      notes.push(...argumentNotes(plugin, action));
-      if (action !== undefined && !isSecond) migrated.push(action.convert(new Args(plugin, this.values)));
+      if (action !== undefined && !isStopped && chain.nextSeconds !== undefined) {
+        chains.push(chain);
+        chain = empty(chain.nextSeconds);
+      }
+      const converted: MigratedAction = action === undefined || isStopped ? {} : action.convert(new Args(plugin, this.values));
+      const isLater = chains.length > 0 && converted.step !== undefined;
+      const text = action === undefined ? UNKNOWN_PLUGIN : isStopped ? NOT_TAKEN : textOf(action.mapping) + (isLater ? LATER : '');
+      isStopped ||= plugin.name === 'stop';
+      const ends = action?.ends === true && !isStopped ? (converted.delaySeconds ?? rulesetDelay) : undefined;
+      const goesOn = ['true', 'True', '1'].includes(plugin.args.get('always_continue')?.text ?? '');
+      chain = {
+        ...chain,
+        notes: [...chain.notes, { setting: written(plugin), position: plugin.position, text }, ...argumentNotes(plugin, action)],
+        steps: [...chain.steps, ...(converted.step === undefined ? [] : [converted.step])],
+        targets: [...chain.targets, ...(converted.targets ?? [])],
+        delaySeconds: ends ?? chain.delaySeconds,
+        nextSeconds: ends === undefined ? undefined : chain.laterSeconds + (goesOn ? 0 : Math.max(ends, DELAY_SECONDS)),
+      };
     }
-    const delay = others.find(({ key }) => key === 'post_action_delay')?.value;
-    const ownDelay = delay?.kind === 'scalar' ? this.values.number(delay, 'post_action_delay', DAY_SECONDS) : undefined;
-    const scope = others.find(({ key }) => key === 'cgroup')?.value;
-    const delaySeconds = ownDelay ?? Math.max(0, ...migrated.map(({ delaySeconds: own }) => own ?? 0));
-    const chain = (of: readonly MigratedAction[], own: readonly Note[], index: number): MigratedChain => ({
-      notes: own,
-      steps: of.flatMap(({ step }) => step ?? []),
-      targets: of.flatMap(({ targets }) => targets ?? []),
-      delaySeconds,
-      laterSeconds: index * Math.max(delaySeconds, DELAY_SECONDS),
-      ...(scope?.kind === 'scalar' && { cgroup: scope.text }),
-    });
-    return [chain(migrated, notes, 0), ...kills.map(({ note, action }, index) => chain([action], [note], index + 1))];
+    const [first = chain, ...more] = chains;
+    return first === chain ? [chain] : [first, ...more, chain];
   }
 
   #hookNotes(hook: Plugin): Note[] {
@@ -156,6 +175,13 @@ class Conversion {
   }
 }
 
+/** Whether the source for a target names only what others are, too. */
+function isCovered(target: CgroupPattern, targets: readonly CgroupPattern[]): boolean {
+  const source = isPlainGlob(target) ? sourceOf(target) : undefined;
+  if (source === undefined || source.wider !== undefined) return false;
+  return targets.some((other) => scopeText(other) === scopeText(target));
+}
+
 /** Of what a plugin that has a counterpart does not take over. */
 function argumentNotes(plugin: Plugin, converter: Detector | Action | undefined): Note[] {
   const lost = converter?.mapping.becomes === undefined ? [] : [...plugin.args].filter(([name]) => !converter.args.includes(name));
@@ -167,8 +193,11 @@ function argumentNotes(plugin: Plugin, converter: Detector | Action | undefined)
 
 const NO_POLICY = 'no policy: its conditions are never met or have no counterpart, or its actions have none';
 
-const SECOND_KILL =
-  'a policy of its own, which acts later by `post_action_delay`; oomd takes this action if the kill before finds nothing to kill';
+const LATER =
+  '; a policy of its own, which acts later by `post_action_delay`; oomd takes this action if the one before finds nothing to do, ' +
+  'or has `always_continue`';
+
+const NOT_TAKEN = 'nothing: the action `stop` before it ends the chain';
 
 const UNKNOWN_PLUGIN = 'no counterpart: a plugin that evictd does not know';
 

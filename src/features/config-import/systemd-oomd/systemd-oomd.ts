@@ -186,7 +186,7 @@ class Conversion {
     });
     const duration = lasting === undefined ? 0 : secondsOf(lasting, this.values);
     if (action === undefined || conditions.length === 0) return [];
-    const then = [{ kill: { by: this.#comparators(action) } }];
+    const then = [{ kill: this.#kill(action) }];
     return [{ title, notes, when: conditions.join(' & '), ...(duration > 0 && { for: seconds(duration) }), then }];
   }
 
@@ -199,11 +199,10 @@ class Conversion {
     ];
   }
 
-  #comparators({ key, value: text, position }: Assignment): readonly Comparator[] {
+  #kill({ key, value: text, position }: Assignment): { readonly by?: readonly Comparator[] } {
     const choices = ['kill-all', 'kill-by-pgscan', 'kill-by-swap'] as const;
-    return { 'kill-all': [], 'kill-by-pgscan': ['pgscan'], 'kill-by-swap': ['swap'] }[
-      this.values.oneOf({ text, position }, `${key}=`, choices)
-    ] as readonly Comparator[];
+    const kills = { 'kill-all': {}, 'kill-by-pgscan': { by: ['pgscan'] }, 'kill-by-swap': { by: ['swap'] } } as const;
+    return kills[this.values.oneOf({ text, position }, `${key}=`, choices)];
   }
 
   #workloads(): MigratedEntry[] {
