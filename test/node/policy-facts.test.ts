@@ -125,6 +125,7 @@ describe('what cgroups do not have', () => {
     ['processes', 'processes > 5', {}, 'missing: /a has no pids.current below /sys/fs/cgroup/pids'],
     ['processes', 'processes > 5', { '/sys/fs/cgroup/pids/a/pids.current': '5\n' }, undefined],
     ['io.bytes', 'io.bytes > 5Mi over 1m', {}, 'missing: the blkio controller is not mounted'],
+    ['io.cost', 'io.cost > 5/s over 1m', {}, 'missing: the blkio controller is not mounted'],
     ['memory.shmem', 'memory.shmem > 5Mi', {}, 'missing: /a has no memory.stat total_shmem'],
     ['memory.anon', 'memory.anon > 5Mi', {}, undefined],
     [

@@ -50,8 +50,8 @@ const COMPARISONS: Readonly<Record<Comparator, ComparedValue>> = {
   pgscan: { needs: ['pgscan'], of: ({ reading }) => rateOf(reading, 'pgscan') },
   /** Percent of the wall time. */
   pressure: { needs: ['memory.pressure.full.avg10'], of: ({ reading }) => valueOf(reading, 'memory.pressure.full.avg10') },
-  /** MiB per second. */
-  io: { needs: ['io.bytes'], of: ({ reading }) => per(rateOf(reading, 'io.bytes'), MI) },
+  /** Percent of one device. */
+  io: { needs: ['io.cost'], of: ({ reading }) => rateOf(reading, 'io.cost') },
   priority: { needs: [], of: ({ priority }) => -priority },
   oom_score: { needs: ['oom_score'], of: ({ reading }) => valueOf(reading, 'oom_score') },
 };

@@ -109,6 +109,7 @@ export const METRIC_LIST = [
   row('memory.events.oom_kill', 'counter', 'count'),
   row('io.bytes', 'counter', 'bytes'),
   row('io.operations', 'counter', 'count'),
+  row('io.cost', 'counter', 'count'),
   row('processes', 'level', 'count'),
   row('descendants.dying', 'level', 'count'),
   { name: 'age', kind: 'level', unit: 'seconds', cgroup: raw('age') },

@@ -13,6 +13,8 @@ export interface KernelSource {
   readonly controller?: 'blkio' | 'pids';
   /** The file counts in this unit. Left out: in the unit of the value. */
   readonly unit?: 'KiB' | 'page';
+  /** Lines of devices, weighed by kind of device (io-cost.ts). Left out: numbers that are added up. */
+  readonly weighed?: true;
 }
 
 /** The sources of a raw value by what is read. Left out: it does not exist there. */
@@ -102,6 +104,12 @@ const OTHERS = {
   'io.operations': {
     v2: { file: 'io.stat', keys: ['rios', 'wios'] },
     v1: { file: 'blkio.throttle.io_serviced_recursive', keys: ['Total'], controller: 'blkio' },
+    counter: true,
+  },
+  /** Hundredths of a second of a device. */
+  'io.cost': {
+    v2: { file: 'io.stat', weighed: true },
+    v1: { file: 'blkio.throttle.io_service_bytes_recursive', controller: 'blkio', weighed: true },
     counter: true,
   },
   /** Threads, as pids.current counts. */

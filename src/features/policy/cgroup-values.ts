@@ -4,6 +4,7 @@ import { cgroupDirectory } from '../../core/workload/cgroup.js';
 import type { RawValue } from '../../core/policy/raw-value.js';
 import type { ScopeReading } from '../../core/policy/scope-reading.js';
 import { cgroupAge } from '../../host/linux/cgroup/cgroup-directory.js';
+import { openIoCost } from '../../host/linux/disk/io-cost.js';
 import { openBoundMemory, openBoundNodes, type BoundNodes, type ReadBoundMemory } from '../../host/linux/memory/memory-nodes.js';
 import { openProtection, sharesProtection, type ReadProtection } from '../../host/linux/memory/memory-protection.js';
 import type { Hierarchies } from '../../host/linux/cgroup/hierarchies.js';
@@ -25,14 +26,14 @@ interface Followed {
   readonly row: number;
   readonly id: bigint;
   readonly values: ReadonlySet<RawValue>;
-  /** Whether there is one among them that is in no file. */
+  /** Whether one of OTHERS is among them. */
   readonly hasOthers: boolean;
   /** Monotonic: it was made at the latest then. Where it is a unit, as far as systemd has answered, the start of that counts. */
   madeNs: bigint;
 }
 
 const ENODEV = 19;
-const OTHERS = ['age', 'oom_score', 'memory.request'] as const;
+const OTHERS = ['age', 'oom_score', 'memory.request', 'io.cost'] as const;
 
 /** Raw values of cgroups, in one pass of the addon over all of them. */
 export class CgroupValues {
@@ -41,6 +42,7 @@ export class CgroupValues {
   readonly #table: CgroupTable;
   /** undefined: they are not wanted. */
   readonly #boundNodes: BoundNodes | undefined;
+  readonly #ioCost: ReturnType<typeof openIoCost>;
   /** undefined: not looked up yet. */
   #isRecursive: boolean | undefined;
   readonly #followed = new Map<string, Followed>();
@@ -56,6 +58,7 @@ export class CgroupValues {
     const { native, hierarchies } = parts;
     this.#parts = parts;
     const wanted = withFiled(values);
+    this.#ioCost = openIoCost(hierarchies);
     this.#files = valueFiles(hierarchies.memory?.version === 1 ? 'v1' : 'v2', wanted);
     this.#boundNodes = wanted.has('memory.boundNodes.available') ? openBoundNodes(hierarchies) : undefined;
     this.#table = new native.CgroupTable(this.#files.specs);
@@ -103,7 +106,7 @@ export class CgroupValues {
     this.#table.close();
   }
 
-  /** Values that no file of the cgroup holds. */
+  /** Values that are no number of a file of the cgroup. */
   #addOthers(followed: Followed, timeNs: bigint, values: Map<RawValue, number>): void {
     const { path, row, id, values: wanted } = followed;
     if (wanted.has('age')) {
@@ -112,6 +115,8 @@ export class CgroupValues {
       if (since !== 'awaited') values.set('age', Number(timeNs - followed.madeNs) / 1e9);
     }
     if (wanted.has('oom_score')) values.set('oom_score', this.#oomScore(path, id));
+    const cost = wanted.has('io.cost') ? this.#ioCost(path) : undefined;
+    if (cost !== undefined) values.set('io.cost', cost);
     if (!wanted.has('memory.request')) return;
     const first = row * this.#table.columns;
     const kept = (['memory.low', 'memory.min'] as const).map((value) => this.#files.one(value, this.#fields, first) || 0);

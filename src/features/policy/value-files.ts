@@ -28,11 +28,11 @@ interface Located {
 /** From here on it is no limit: `max`, or on v1 the largest number of whole pages. */
 const NO_LIMIT = 2 ** 62;
 
-/** @param values  those that have no file in this place are left out */
+/** @param values  those that have no file in this place, or lines that are weighed, are left out */
 export function valueFiles(place: ValuePlace, values: Iterable<RawValue>): ValueFiles {
   const sources = [...new Set(values)].flatMap((value) => {
     const found = sourceOf(place, value);
-    return found === undefined ? [] : [{ value, ...found }];
+    return found === undefined || found.source.weighed ? [] : [{ value, ...found }];
   });
   const keysOf = new Map<string, Set<string>>();
   for (const { file, source } of sources) {

@@ -54,7 +54,7 @@ describe('comparators', () => {
     ['swap', ['swap'], { 'memory.swap': 2 * MIB }, { 'memory.swap': MIB }],
     ['pgscan: pages a second, not in all', ['pgscan'], [{ pgscan: 0 }, { pgscan: 500 }], [{ pgscan: 9000 }, { pgscan: 9100 }]],
     ['pressure', ['pressure'], { 'memory.pressure.full.avg10': 40 }, { 'memory.pressure.full.avg10': 30 }],
-    ['io: bytes a second', ['io'], [{ 'io.bytes': 0 }, { 'io.bytes': 50 * MIB }], [{ 'io.bytes': 90 * MIB }, { 'io.bytes': 91 * MIB }]],
+    ['io: cost a second, not in all', ['io'], [{ 'io.cost': 0 }, { 'io.cost': 500 }], [{ 'io.cost': 9000 }, { 'io.cost': 9020 }]],
     ['oom_score', ['oom_score'], { oom_score: 800 }, { oom_score: 700 }],
     ['what is not known comes last', ['swap'], { 'memory.swap': 0 }, {}],
     [

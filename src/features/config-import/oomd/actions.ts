@@ -60,7 +60,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     {
       settings: ['kill_by_io_cost'],
       becomes: '`kill: { by: [io] }`',
-      note: 'evictd counts bytes of io.stat; it has no cost model of the device',
+      note: 'with the default coefficients of oomd, or the cost model of the kernel; `--device` and coefficients are not read',
     },
     () => ['io'],
   ),
