@@ -1,6 +1,7 @@
 import type { NodeValue, RawValue } from '../../core/policy/raw-value.js';
 import type { ScopeReading } from '../../core/policy/scope-reading.js';
 import { OWN_AMOUNT_SIGNALS, type OwnAmountSignal } from '../../core/signal/signal.js';
+import { containerRoot } from '../../host/linux/cgroup/hierarchies.js';
 import { amountSources, type AmountSource } from '../../host/linux/memory/swap.js';
 import { KernelPass, type KernelSource } from '../../host/linux/sampling/kernel-source.js';
 import { CgroupValues, type CgroupValuesParts } from './cgroup-values.js';
@@ -26,7 +27,7 @@ export class NodeValues {
     const { memory } = hierarchies;
     this.#cgroup = node === undefined ? undefined : new CgroupValues(parts, values);
     if (node !== undefined) this.#cgroup?.follow(new Map([[node, values]]));
-    const amounts = amountSources(node === undefined || memory === undefined ? undefined : { hierarchy: memory, path: node });
+    const amounts = amountSources(node === undefined ? containerRoot(memory) : memory && { hierarchy: memory, path: node });
     const wanted = OWN_AMOUNT_SIGNALS.filter((signal) => values.has(signal) || values.has(`${signal}.capacity`));
     this.#amounts = wanted.map((signal) => [signal, amounts[signal]] as const);
     // A v1 cgroup has no pressure of its own: as with thresholds, it is the machine's.

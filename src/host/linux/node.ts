@@ -8,7 +8,7 @@ import { UnavailableError } from '../../errors.js';
 import type { Binding } from '../../native/binding.js';
 import { openAllocatable } from './memory/allocatable.js';
 import { readPageSize } from './memory/memory-reserve.js';
-import { readHierarchies, showsRootCgroup, type Hierarchies } from './cgroup/hierarchies.js';
+import { containerRoot, readHierarchies, showsRootCgroup, type Hierarchies } from './cgroup/hierarchies.js';
 import { cgroupPlan, MemoryNotifiers, type WatchPlan } from './memory/memory-notifiers.js';
 import { cgroupMemory, limitNow } from './memory/cgroup-memory.js';
 import { machineMemory, readMemoryFiles } from './memory/machine-memory.js';
@@ -81,11 +81,11 @@ function openMachine({ memory: hierarchy, pids }: Hierarchies, departures: Depar
   return {
     hierarchy,
     identity: { name: 'machine', cgroup: undefined, cgroupVersion: hierarchy?.version ?? 2 },
-    pids: pidsSource(pids && departures['kernel-memory'] && !showsRootCgroup(pids) ? { hierarchy: pids, path: '/' } : undefined),
+    pids: pidsSource(departures['kernel-memory'] ? containerRoot(pids) : undefined),
     oomKills: isPart ? cgroupOomKills(native, hierarchy, '/') : machineOomKills(native),
     own: {
       pressure: MACHINE_PRESSURE,
-      amounts: amountSources(undefined),
+      amounts: amountSources(departures['kernel-memory'] ? containerRoot(hierarchy) : undefined),
     },
     ...watchedMachine(hierarchy, departures),
   };

@@ -69,6 +69,11 @@ export function showsRootCgroup(hierarchy: CgroupHierarchy): boolean {
   return hierarchy.version === 1 ? existsSync(`${root}/release_agent`) : !existsSync(`${root}/cgroup.events`);
 }
 
+/** The ordinary cgroup that the mount shows as the root, as in a container: its limits are those of the node, too. */
+export function containerRoot(hierarchy: CgroupHierarchy | undefined): { hierarchy: CgroupHierarchy; path: '/' } | undefined {
+  return hierarchy === undefined || showsRootCgroup(hierarchy) ? undefined : { hierarchy, path: '/' };
+}
+
 /**
  * Of several mounts of a hierarchy the one that shows most: a container with the host's tree has its own as well. Of
  * equals the last, which hides the others.

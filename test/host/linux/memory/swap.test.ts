@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { CgroupHierarchy } from '../../../../src/core/workload/cgroup.js';
 import type { KernelSource, Missing } from '../../../../src/host/linux/sampling/kernel-source.js';
 import type { LevelReading } from '../../../../src/host/linux/sampling/level.js';
-import { cgroupSwap, kernelAvailable, machineSwap } from '../../../../src/host/linux/memory/swap.js';
+import { kernelAvailable, swapAvailable } from '../../../../src/host/linux/memory/swap.js';
 
 const V2: CgroupHierarchy = { version: 2, controller: '', mountPoint: '/sys/fs/cgroup', root: '/' };
 const NONE = Number.NaN;
@@ -17,11 +17,37 @@ test.each<[rule: string, total: number, free: number, result: object]>([
   ['more free than there is', 8e9, 8e9 + 1, { missing: '/proc/meminfo mixes two machines (lxcfs?): SwapFree is more than SwapTotal' }],
   ['none left', 8e9, 0, { available: 0n, capacity: 8_000_000_000n }],
 ])('the machine’s swap: %s', (_rule, total, free, result) => {
-  expect(amountOf(read(machineSwap(false), [total, free]))).toEqual(result);
+  expect(amountOf(read(swapAvailable(undefined), [total, free]))).toEqual(result);
 });
 
-test('a v1 cgroup’s swap source names the machine', () => {
-  expect(read(machineSwap(true), [8e9, 3e9])).toMatchObject({ narrowest: { source: expect.stringMatching(/the machine's/) as string } });
+const V1_MAX = 9223372036854771712;
+
+/** Values: SwapTotal, SwapFree, and of /a and /: swap, memory limit, limit of memory and swap. */
+test.each<[rule: string, values: readonly number[], result: object]>([
+  ['its own limit', [8e9, 7e9, 1e9, 2e9, 5e9, 1e9, V1_MAX, V1_MAX], { available: 2_000_000_000n, capacity: 3_000_000_000n }],
+  [
+    'that of one above, of which others use most',
+    [8e9, 3e9, 1e9, 2e9, 5e9, 4e9, 4e9, 8.1e9],
+    { available: 100_000_000n, capacity: 4_100_000_000n },
+  ],
+  ['no limit', [8e9, 3e9, 1e9, V1_MAX, V1_MAX, 1e9, V1_MAX, V1_MAX], { available: 3_000_000_000n, capacity: 8_000_000_000n }],
+  ['a limit of memory alone', [8e9, 3e9, 1e9, 2e9, V1_MAX, 1e9, V1_MAX, V1_MAX], { available: 3_000_000_000n, capacity: 8_000_000_000n }],
+  ['no more than memory', [8e9, 8e9, 0, 2e9, 2e9, 0, V1_MAX, V1_MAX], { missing: '/a may not use swap', absent: true }],
+  ['no swap accounting', [8e9, 3e9, NONE, 2e9, NONE, NONE, V1_MAX, NONE], { available: 3_000_000_000n, capacity: 8_000_000_000n }],
+])('the swap of a v1 cgroup: %s', (_rule, values, result) => {
+  const hierarchy: CgroupHierarchy = { version: 1, controller: 'memory', mountPoint: '/sys/fs/cgroup/memory', root: '/' };
+  expect(amountOf(read(swapAvailable({ hierarchy, path: '/a' }), values))).toEqual(result);
+});
+
+test('in a container the limit of the root that it sees counts; where that does not count swap, the machine’s', () => {
+  const container = swapAvailable({ hierarchy: V2, path: '/' });
+  const ENOENT = 2;
+  expect(amountOf(read(container, [8e9, 7e9, 1e9, 3e9]))).toEqual({ available: 2_000_000_000n, capacity: 3_000_000_000n });
+  expect(read(container, [8e9, 8e9, 0, 0])).toEqual({ missing: '/ may not use swap', absent: true });
+  expect(amountOf(read(container, [8e9, 7e9, NONE, NONE], [0, ENOENT, ENOENT]))).toEqual({
+    available: 7_000_000_000n,
+    capacity: 8_000_000_000n,
+  });
 });
 
 /** Values: SwapTotal, SwapFree, current and max of /a/b, /a, /. */
@@ -48,11 +74,11 @@ test.each<[rule: string, values: readonly number[], result: object]>([
   ['a limit of 0 above it', [8e9, 8e9, 0, Infinity, 0, 0, NONE, NONE], { missing: '/a may not use swap', absent: true }],
   ['a machine without swap', [0, 0, 0, Infinity, 0, 0, NONE, NONE], { missing: 'this machine has no swap', absent: true }],
 ])('the swap of a v2 cgroup: %s', (_rule, values, result) => {
-  expect(amountOf(read(cgroupSwap(V2, '/a/b'), values))).toEqual(result);
+  expect(amountOf(read(swapAvailable({ hierarchy: V2, path: '/a/b' }), values))).toEqual(result);
 });
 
 test('every level that may fill up is listed with its file, the machine included', () => {
-  const reading = read(cgroupSwap(V2, '/a/b'), [8e9, 5e9, 1e9, 2e9, 2e9, 3e9, NONE, NONE]);
+  const reading = read(swapAvailable({ hierarchy: V2, path: '/a/b' }), [8e9, 5e9, 1e9, 2e9, 2e9, 3e9, NONE, NONE]);
   const levels = 'levels' in reading ? reading.levels : [];
   expect(levels.map(({ available, used }) => [available, used.files.map(({ path }) => path), used.weights])).toEqual([
     [5_000_000_000n, ['/proc/meminfo'], [1, -1]],
@@ -62,7 +88,7 @@ test('every level that may fill up is listed with its file, the machine included
 });
 
 test('a removed cgroup is missing, not absent', () => {
-  expect(read(cgroupSwap(V2, '/a'), [8e9, 8e9, NONE, NONE, NONE, NONE], [0, 2])).toEqual({
+  expect(read(swapAvailable({ hierarchy: V2, path: '/a' }), [8e9, 8e9, NONE, NONE, NONE, NONE], [0, 2])).toEqual({
     missing: expect.stringMatching(/memory\.swap\.current/) as string,
   });
 });

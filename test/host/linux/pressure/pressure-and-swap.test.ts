@@ -9,7 +9,7 @@ import type { NotifierMode } from '../../../../src/host/linux/sampling/notifier-
 import { PressureAndSwap, type PressureAndSwapPlan } from '../../../../src/host/linux/pressure/pressure-and-swap.js';
 import { MACHINE_PRESSURE, MACHINE_PRESSURE_FOR_V1 } from '../../../../src/host/linux/pressure/pressure.js';
 import { level, narrowestOf } from '../../../../src/host/linux/sampling/level.js';
-import { kernelAvailable, machineSwap, type AmountSource } from '../../../../src/host/linux/memory/swap.js';
+import { kernelAvailable, swapAvailable, type AmountSource } from '../../../../src/host/linux/memory/swap.js';
 import type { Wake } from '../../../../src/monitor/ports/ports.js';
 import { native, type FileSpec } from '../../../../src/native/index.js';
 import { listed } from '../../../core/listed.js';
@@ -26,7 +26,7 @@ afterEach(() => {
 });
 
 function open(mode: NotifierMode = 'sample', plan: Partial<PressureAndSwapPlan> = {}): PressureAndSwap {
-  const amounts = { 'memory.kernelAvailable': kernelAvailable(false), 'swap.available': machineSwap(false) };
+  const amounts = { 'memory.kernelAvailable': kernelAvailable(false), 'swap.available': swapAvailable(undefined) };
   own = new PressureAndSwap(native, { pressure: MACHINE_PRESSURE, amounts, windowNs: WINDOW_NS, ...plan }, mode);
   return own;
 }

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { MACHINE_PRESSURE, type PressurePlace } from '../../../../src/host/linux/pressure/pressure.js';
-import { kernelAvailable, machineSwap } from '../../../../src/host/linux/memory/swap.js';
+import { kernelAvailable, swapAvailable } from '../../../../src/host/linux/memory/swap.js';
 import { PressureAndSwap } from '../../../../src/host/linux/pressure/pressure-and-swap.js';
 import { bindingFor } from '../../../../src/host/linux/sampling/notifier-mode.js';
 import type { NotifierState } from '../../../../src/monitor/ports/ports.js';
@@ -15,7 +15,7 @@ afterEach(() => own?.close());
 /** What a probe says of the trigger of a threshold of pressure. */
 function probed(file: string, windowNs = 2_000_000_000n): NotifierState[] {
   const pressure: PressurePlace = { ...MACHINE_PRESSURE, fileOf: () => file };
-  const amounts = { 'memory.kernelAvailable': kernelAvailable(false), 'swap.available': machineSwap(false) };
+  const amounts = { 'memory.kernelAvailable': kernelAvailable(false), 'swap.available': swapAvailable(undefined) };
   own = new PressureAndSwap(bindingFor('probe', native), { pressure, amounts, windowNs }, 'probe');
   own.arm([listed('memory.pressure.full>40%', 'hard')], () => undefined);
   return own.states();
@@ -43,7 +43,7 @@ test.each<[rule: string, file: () => string, reason: RegExp]>([
 
 test('a probe does not measure how fast memory fills', () => {
   const measureFill = vi.fn(() => 3e9);
-  const amounts = { 'memory.kernelAvailable': kernelAvailable(false), 'swap.available': machineSwap(false) };
+  const amounts = { 'memory.kernelAvailable': kernelAvailable(false), 'swap.available': swapAvailable(undefined) };
   const binding = bindingFor('probe', { ...native, measureFill });
   own = new PressureAndSwap(binding, { pressure: MACHINE_PRESSURE, amounts, windowNs: 1n }, 'probe');
   own.arm([threshold('memory.kernelAvailable', '1Mi')], () => undefined);
