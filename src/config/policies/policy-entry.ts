@@ -72,13 +72,14 @@ function problemsOf(input: string, scope: ScopeKind): readonly ConditionProblem[
 
 function refuseProblems(payload: Payload, problems: readonly ConditionProblem[], input: string, path: readonly string[]): void {
   for (const { fault, offset, message, hint } of problems) {
-    const [word = ''] = /^[^\s&|!()<>=]+/.exec(input.slice(offset)) ?? [];
+    const [word = ''] = /^[^\s&|!()<>=,;]+/.exec(input.slice(offset)) ?? [];
     const shown = hint === '' && fault === 'METRIC' ? metricHint(word) : hint;
     refuseAt(payload, input, CODES[fault], message, shown, path, offset);
   }
 }
 
 function metricHint(word: string): string {
+  if (/^\d/.test(word)) return 'write the metric first: memory.available < 10%';
   const near = suggestion(word.replace(/^node\./, ''), METRIC_NAMES);
   return near.startsWith('did') ? near : 'docs/policies.md lists the metrics';
 }

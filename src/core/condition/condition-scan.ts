@@ -6,7 +6,7 @@ export interface Token {
 }
 
 /** Doubled and foreign operators are tokens, too, so that the parser can name what is meant. `cgroup(PATH).NAME` is a word. */
-const TOKEN = /\s*(?:(&&?|\|\|?|!=|[<>=]=|[!()<>=])|(cgroup\([^()\n]*\)[^\s&|!()<>=]*|[^\s&|!()<>=]+))/gy;
+const TOKEN = /\s*(?:(&&?|\|\|?|!=|[<>=]=|[!()<>=,;])|(cgroup\([^()\n]*\)[^\s&|!()<>=,;]*|[^\s&|!()<>=,;]+))/gy;
 
 /** Every text has tokens; the last is `end`. */
 export function scanCondition(text: string): readonly Token[] {

@@ -39,7 +39,16 @@ const MEANT: Readonly<Record<string, string>> = {
   or: '|',
   not: '!',
   xor: '(A & !B) | (!A & B)',
+  ',': '& or |',
+  ';': '& or |',
+  for: 'the key for: 10s',
+  unless: 'the key unless: CONDITION',
 };
+
+function meant({ text }: Token): string | undefined {
+  const word = text.toLowerCase();
+  return Object.hasOwn(MEANT, word) ? MEANT[word] : undefined;
+}
 
 /**
  * Reads a condition: tests joined by `!`, `&` and `|`, in this order of precedence, and parentheses. Every text gives a
@@ -92,9 +101,9 @@ class ConditionParser {
 
   /** Where another language's word for the operator stands, that is a problem, and reading goes on behind it. */
   #takes(operator: string, expected: string): boolean {
-    const { text } = this.#peek();
-    if (text !== operator && MEANT[text] !== operator) return false;
-    if (text !== operator) this.problems.push(this.#unexpected(expected));
+    const token = this.#peek();
+    if (token.text !== operator && meant(token) !== operator) return false;
+    if (token.text !== operator) this.problems.push(this.#unexpected(expected));
     this.#take();
     return true;
   }
@@ -155,8 +164,9 @@ class ConditionParser {
   /** To the next operator outside of parentheses that open here. */
   #skip(): void {
     let open = 0;
-    for (let { kind, text } = this.#peek(); kind !== 'end'; { kind, text } = this.#peek()) {
-      if (open === 0 && ['&', '|', ')'].includes(MEANT[text] ?? text)) return;
+    for (let token = this.#peek(); token.kind !== 'end'; token = this.#peek()) {
+      const { text } = token;
+      if (open === 0 && ['&', '|', ')'].includes(meant(token) ?? text)) return;
       open += text === '(' ? 1 : text === ')' ? -1 : 0;
       this.#take();
     }
@@ -164,7 +174,7 @@ class ConditionParser {
 
   #test(): Condition {
     const name = this.#take();
-    if (name.kind !== 'word' || Object.hasOwn(MEANT, name.text)) {
+    if (name.kind !== 'word' || meant(name) !== undefined) {
       this.#next -= 1;
       throw this.#unexpected('a metric');
     }
@@ -255,10 +265,10 @@ class ConditionParser {
   }
 
   #unexpected(expected: string, hint?: string): ConditionProblem {
-    const { kind, text } = this.#peek();
-    const seen = kind === 'end' ? 'it ends here' : `got ${JSON.stringify(text)}`;
-    const meant = Object.hasOwn(MEANT, text) ? `write ${MEANT[text] ?? ''}` : '';
-    return this.#problem(`expected ${expected}: ${seen}`, hint ?? meant);
+    const token = this.#peek();
+    const seen = token.kind === 'end' ? 'it ends here' : `got ${JSON.stringify(token.text)}`;
+    const write = meant(token) ?? (/^\d+(?:\.\d+)?[smh]/.test(token.text) ? `over ${token.text}` : undefined);
+    return this.#problem(`expected ${expected}: ${seen}`, hint ?? (write === undefined ? '' : `write ${write}`));
   }
 
   #problem(message: string, hint: string, fault: ConditionFault = 'CONDITION'): ConditionProblem {

@@ -180,8 +180,9 @@ test('what is meant is suggested, also for comparators', () => {
 });
 
 test('what is meant is suggested', () => {
-  const { issues } = errorOf(() => policiesOf('  - {name: a, when: memory.avialable < 10%, then: [notfy], whne: 1}\n'));
-  expect(issues.map(({ hint }) => hint)).toEqual(['did you mean memory.available?', 'did you mean notify?', 'did you mean when?']);
+  const { issues } = errorOf(() => policiesOf('  - {name: a, when: memory.avialable < 1% & 1% > swap.total, then: [notfy], whne: 1}\n'));
+  const first = 'write the metric first: memory.available < 10%';
+  expect(issues.map(({ hint }) => hint)).toEqual(['did you mean memory.available?', first, 'did you mean notify?', 'did you mean when?']);
 });
 
 test.each<[policy: string, hint: string]>([
