@@ -19,7 +19,7 @@ import { announceReload, announceStart } from './announcement.js';
 import { Closers } from './closers.js';
 import type { Configure } from '../node/configuration-in-force.js';
 import { readStartFacts } from '../node/machine-facts.js';
-import { endOrderly } from './shutdown-order.js';
+import { CLOSE_MS, endOrderly } from './shutdown-order.js';
 import { act, type Acting } from './phases/act.js';
 import { lock, type GuardOptions, type Locked } from './phases/lock.js';
 import { observe, type Observed } from './phases/observe.js';
@@ -184,7 +184,9 @@ function guardOf({ locked, published, observed, acting, served }: Opened): Guard
       acting.monitor.stop();
       served.metrics?.close();
       served.control?.close();
+      const outlasted = locked.safeMode?.stopped(CLOSE_MS);
       await endOrderly({ ...acting, reporter, journal, keeper: saved.keeper, recorder, kernelKills: observed.kernelKills, log, closers });
+      await outlasted;
       service.ended();
     },
   };

@@ -10,7 +10,7 @@ import type { Closers } from './closers.js';
 import type { KernelKills } from '../features/oom/open.js';
 
 /** For how long evictd waits for a directory or a log that does not respond. */
-const CLOSE_MS = 5_000;
+export const CLOSE_MS = 5_000;
 /** For how long it waits for systemd before that. The sum is below the TimeoutStopSec= of the service. */
 const RELEASED_MS = 8_000;
 

@@ -30,8 +30,7 @@ function lastRun(text: string): LastRun | undefined {
 
 /**
  * A file in the runtime directory that exists while evictd runs. If a start finds it, the run before was not stopped:
- * it crashed, was killed, or was ended by the watchdog. Runs of another boot do not count, so that a power cut is no
- * crash.
+ * it crashed, was killed, or was ended by the watchdog. Runs of another boot do not count (reset-file.ts does that).
  */
 export class RunFile {
   readonly #path: string;
@@ -39,6 +38,7 @@ export class RunFile {
   readonly #withinMs: number;
   readonly #nowMs: () => number;
   #crashesMs: readonly number[] = [];
+  #isFirst = true;
 
   constructor(path: string, { bootId, withinMs, nowMs }: { bootId: string; withinMs: number; nowMs: () => number }) {
     this.#path = path;
@@ -52,11 +52,23 @@ export class RunFile {
     return this.#crashesMs.length;
   }
 
+  /** No run of this boot has left the file. */
+  get isFirst(): boolean {
+    return this.#isFirst;
+  }
+
   /** This run begins. Throws Node's error if the file cannot be written: then this run is not counted. */
   begin(): void {
     const last = this.#read();
     const nowMs = this.#nowMs();
-    if (last?.bootId === this.#bootId) this.#crashesMs = [...last.crashesMs, nowMs].filter((atMs) => nowMs - atMs <= this.#withinMs);
+    this.#isFirst = last?.bootId !== this.#bootId;
+    if (last && !this.#isFirst) this.#crashesMs = [...last.crashesMs, nowMs].filter((atMs) => nowMs - atMs <= this.#withinMs);
+    this.#write();
+  }
+
+  /** Earlier boots ended in a way that counts as crashes. Throws Node's error. */
+  add(crashes: number): void {
+    this.#crashesMs = [...this.#crashesMs, ...Array<number>(crashes).fill(this.#nowMs())];
     this.#write();
   }
 

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { native } from '../../src/native/index.js';
@@ -64,6 +64,32 @@ describe(`an evictd that crashes (${ON})`, () => {
     await evictd.stop();
   });
 
+  test('with the machine, soon after each eviction, evicts nothing in the next boot; a stop is no crash', async () => {
+    const node = testNode();
+    const config = { ...guarding(node), safeMode: { crashes: 2, within: '1h' } };
+    const directory = scratchDirectory();
+    const resets = join(directory, 'state', `${instanceOf(node.path)}.resets.json`);
+    const batch = await workload(node.child('batch'), { growsMib: 140 });
+    const first = await new Evictd({ config, directory }).guarding();
+    batch.grow();
+    await first.recorded('outcome');
+    await first.until('the eviction is noted', () => existsSync(resets));
+    expect(JSON.parse(readFileSync(resets, 'utf8'))).toEqual([readBootId()]);
+    expect(await first.stop()).toBe(0);
+    expect(existsSync(resets)).toBe(false);
+
+    writeFileSync(resets, JSON.stringify(['boot 1', 'boot 2']));
+    const safe = new Evictd({ config, directory });
+    await safe.logged(/^safe mode: the machine went down 2 times in a row within 1h0m0s after an eviction, and not by a shutdown; /);
+    expect(await safe.metric('evictd_safe_mode')).toBe(1);
+    const other = await workload(node.child('other'), { growsMib: 140 });
+    other.grow();
+    expect(await safe.recorded('alert')).toMatchObject({ alert: 'safe-mode', signal: 'memory.available' });
+    expect(other.alive).toBe(true);
+    expect(await safe.stop()).toBe(0);
+    expect(existsSync(resets)).toBe(false);
+  });
+
   test('because its heap is exhausted is restarted, guards, and has that in its journal', async () => {
     const node = testNode();
     const directory = scratchDirectory();
@@ -86,5 +112,9 @@ describe(`an evictd that crashes (${ON})`, () => {
 });
 
 function instanceFile(cgroup: string): string {
-  return `cgroup-${encodeURIComponent(cgroup)}.run.json`;
+  return `${instanceOf(cgroup)}.run.json`;
+}
+
+function instanceOf(cgroup: string): string {
+  return `cgroup-${encodeURIComponent(cgroup)}`;
 }

@@ -52,13 +52,11 @@ export function act(locked: Locked, published: Published, observed: Observed): A
   const reclaimer = openReclaimer({ ...config, filesystems: disks.filesystems }, () => runtimes.of(inForce.config));
   const delay = { openDelay: () => selectHost().openShutdownDelay(!dryRun), evictor: atShutdown };
   const shutdown = new MachineShutdown({ ...delay, workloads, journal, log, dryRun, status });
-  const endSafeMode = (end: 'renew' | 'resume') =>
-    leavesSafeMode(end, locked, published, () => {
-      reconfigure();
-    });
+  const endSafeMode = (end: 'renew' | 'resume') => leavesSafeMode(end, locked, published, reconfigure);
   const idle = idleTasks([() => removals.retry(), () => journal.retry(), () => saved.retry(), () => void endSafeMode('renew'), whenIdle]);
   const { policies, units } = openPolicies(locked, observed);
-  const own: readonly StepListener[] = [policies, units, ...(adjuster ? [adjuster] : []), idle, around, shutdown];
+  const optional = [adjuster, locked.safeMode?.listener].filter((listener) => listener !== undefined);
+  const own: readonly StepListener[] = [policies, units, ...optional, idle, around, shutdown];
   const listeners = [...published.listeners, ...observed.listeners, ...own];
   const processes = openProcessRecords(node.hierarchy);
   const orders =
@@ -73,17 +71,18 @@ export function act(locked: Locked, published: Published, observed: Observed): A
   const monitor: Monitor = new Monitor(parts, inForce.policy(), config.monitoringIntervalNs, saved.restored);
   status.renew = monitor.renew.bind(monitor);
   policies.onResult = monitor.policyActed;
-  const reconfigure = (): void => {
+  function reconfigure(): void {
     orders?.configure(inForce.config.standingOrderAfterNs);
     policies.configure({ policies: inForce.policies, rules: inForce.config.rules });
     monitor.reconfigure(inForce.policy(shutdown.lasts), inForce.config.monitoringIntervalNs);
-  };
+  }
   units.onChange = reconfigure;
   shutdown.onChange((lasts) => {
     conditions?.shuttingDown(lasts);
     reconfigure();
   });
   disks.onChange(monitor.lookAtFilesystems.bind(monitor));
+  void entersSafeMode(locked, published, reconfigure);
   return {
     ...{ removals, releases, shutdown, monitor, orders },
     endSafeMode: () => endSafeMode('resume'),
@@ -115,6 +114,15 @@ function openPolicies({ node, hierarchies, inForce, instance, log }: Locked, { m
     },
   );
   return { policies, units };
+}
+
+/** After the start: what was counted in earlier boots is in the state directory, which may hang. */
+async function entersSafeMode({ safeMode, inForce }: Locked, { status }: Published, reconfigure: () => void): Promise<void> {
+  if (safeMode === undefined || !(await safeMode.countResets())) return;
+  inForce.safeMode = true;
+  status.safeMode = safeMode.because;
+  reconfigure();
+  safeMode.announce();
 }
 
 /** Whether evictd has run for long enough since the crashes, or an operator ends the safe mode. */

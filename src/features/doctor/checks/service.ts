@@ -137,7 +137,8 @@ export const safeModeCheck = defineCheck(
     if (limit === 0 || crashes < limit) return [ok(id, `evictd has crashed ${times} in a row, and evicts`, { crashes, safeMode: false })];
     const log = hasSystemd(service) ? 'journalctl -u evictd' : 'its log';
     const fix = `${log} shows the crashes; remove the cause first: evictd resume ends the safe mode at once`;
-    return [broken(id, `the running evictd is in safe mode: it has crashed ${times} and evicts nothing`, fix, { crashes, safeMode: true })];
+    const what = 'it has crashed, or the machine went down soon after an eviction,';
+    return [broken(id, `the running evictd is in safe mode and evicts nothing: ${what} ${times}`, fix, { crashes, safeMode: true })];
   },
 );
 
