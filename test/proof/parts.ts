@@ -112,7 +112,7 @@ export const PARTS: readonly Part[] = [
   },
   {
     name: 'soak',
-    proves: 'memory, descriptors and threads of a running evictd do not grow',
+    proves: 'memory, descriptors, threads and inotify watches of a running evictd do not grow in an hour',
     command: ['make', '--no-print-directory', 'soak'],
     shares: true,
   },

@@ -1,7 +1,8 @@
 // make soak: runs `evictd run` in a node where workloads start and end, thresholds move, the configuration is reloaded,
 // metrics are scraped, a workload is evicted every few seconds and cgroups come and go inside one. Fails if memory,
-// descriptors, threads or inotify watches of evictd grow. SOAK_SECONDS, 600 by default.
+// descriptors, threads or inotify watches of evictd grow. --seconds=N, an hour by default.
 import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import { machine } from '../bench/machine.js';
 import { RunningEvictd } from '../bench/evictd.js';
 import { testCgroup } from '../support/cgroup.js';
@@ -9,8 +10,12 @@ import { growthOf, type Allowance } from './growth.js';
 import { Load, NODE_BYTES } from './load.js';
 import { heldBy, type Held } from './process.js';
 
-const SECONDS = Number(process.env.SOAK_SECONDS ?? 600);
-if (!(SECONDS >= 16)) throw new RangeError('SOAK_SECONDS is 16 at least');
+const HOUR = 3600;
+const { values } = parseArgs({ options: { seconds: { type: 'string', default: String(HOUR) } } });
+const SECONDS = Number(values.seconds);
+if (!(SECONDS >= 16)) throw new RangeError('--seconds is 16 at least');
+/** In an hour. */
+const CGROUPS = 100_000;
 /** Until the heap has its size, and V8 has freed the memory of the start. */
 const WARM_UP_SECONDS = Math.min(60, SECONDS / 4);
 const RELOAD_MS = 5000;
@@ -118,6 +123,7 @@ async function soak(): Promise<boolean> {
     `${String(samples.length)} samples; ${String(workloads)} workloads came, ${String(cgroups)} cgroups and slices beside them, ${String(hogs)} took too much, ${String(hogsEvicted)} ended; ${String(evictions)} evictions, ` +
       `${String(metric('evictd_evictions_failed_total{'))} failed; ${String(reloads)} reloads, ${String(scrapes)} scrapes, ${String(bursts)} bursts of pressure, ${String(metric('evictd_alerts_total{'))} alerts\n`,
   );
+  if (SECONDS >= HOUR && cgroups < CGROUPS) failures.push(`only ${String(cgroups)} cgroups came and went`);
   if (evictions === 0) failures.push('no workload was evicted');
   for (const failure of failures)
     process.stdout.write(`${failure instanceof Error ? (failure.stack ?? failure.message) : String(failure)}\n`);
