@@ -1,3 +1,4 @@
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Evictd, evictd as command, type JournalLine } from './evictd.js';
@@ -77,6 +78,22 @@ describe(`a policy of one cgroup (${ON})`, () => {
     const [run] = (JSON.parse(stdout) as { runs: readonly { records: readonly JournalLine[]; deviations: readonly string[] }[] }).runs;
     expect(run?.deviations).toEqual([]);
     expect(brief(run?.records ?? [])).toEqual(decided);
+  });
+
+  test('a program that others can change is a warning at the start; its step fails, and the ladder goes on', async () => {
+    const { slice, batch, config } = await guarded();
+    const program = join(temporaryDirectory('/run'), 'relieve');
+    writeFileSync(program, '#!/bin/sh\n');
+    chmodSync(program, 0o757);
+    const policies = [
+      { name: 'bounded', scope: { cgroup: slice.path }, when: 'memory.current > 130Mi', then: [{ run: [program] }, 'kill'] },
+    ];
+    const evictd = await new Evictd({ config: { ...config, policies } }).guarding();
+    await evictd.logged(/^the step run of policy bounded will fail: .*relieve is writable by all users$/);
+    batch.grow();
+    expect(await batch.ended).toBe('SIGKILL');
+    await evictd.recorded('outcome');
+    expect(brief(evictd.journal())).toEqual(expect.arrayContaining(['act run', 'result run failed', 'killed batch']));
   });
 
   test('a dry run says what it would do, once, and ends nothing', async () => {

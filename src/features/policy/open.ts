@@ -24,6 +24,9 @@ export interface PoliciesParts extends Pick<RunningParts, 'hierarchies' | 'node'
 /** Passes follow each other within milliseconds while a victim ends. */
 const FRESH_NS = 250_000_000n;
 
+/** A filesystem may hang. */
+const CHECKED_WITHIN_MS = 5_000;
+
 /** What policies read and do, besides evictions. Where none is configured it costs nothing. */
 export class Policies implements PolicyPort, StepListener {
   /** An action has ended, and its result is for the next step; or the pressure of the node calls for a step. */
@@ -37,6 +40,8 @@ export class Policies implements PolicyPort, StepListener {
   #results: PolicyResult[] = [];
   #isAnnounced = false;
   #problems: ReadonlySet<string> = new Set();
+  /** What was said of programs. */
+  #refusals: ReadonlySet<string> = new Set();
 
   /** Gives back what evictds before have left, also in a dry run. */
   constructor(private readonly parts: PoliciesParts) {
@@ -63,6 +68,7 @@ export class Policies implements PolicyPort, StepListener {
     };
     const parts = { hierarchies, node, units, restraints: this.#restraints, runner: this.#runner, onPressure };
     this.#running = new deferred.RunningPolicies(parts, { policies, rules });
+    void this.#warnOfPrograms(this.#runner);
   }
 
   read(how?: 'anew'): PolicyReadings | undefined {
@@ -121,6 +127,20 @@ export class Policies implements PolicyPort, StepListener {
     this.#stop();
     this.#runner?.close();
     this.#restraints.close();
+  }
+
+  /** Each once: settings of units may change the policies at any time. */
+  async #warnOfPrograms(runner: ProgramRunner): Promise<void> {
+    const runs = this.#configured.policies.flatMap(({ name, then: steps }) =>
+      steps.flatMap((step) => (step.kind === 'run' ? [{ name, program: step.command[0] ?? '' }] : [])),
+    );
+    const found = runs.map(async ({ name, program }) => {
+      const problem = await runner.problemOf(program, CHECKED_WITHIN_MS);
+      return problem === undefined ? [] : [`the step run of policy ${name} will fail: ${problem}`];
+    });
+    const refusals = (await Promise.all(found)).flat();
+    for (const refusal of refusals) if (!this.#refusals.has(refusal)) this.parts.log.warn(refusal, { code: 'EVICTD_POLICY_PROGRAM' });
+    this.#refusals = new Set(refusals);
   }
 
   #stop(): void {
