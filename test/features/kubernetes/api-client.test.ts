@@ -256,3 +256,28 @@ test('ten requests at once, then five a second, and the urgent ones first', asyn
   expect(order.slice(12)).toEqual([1, 1, 2, 3]);
   limit.close();
 });
+
+test('a reading that takes the token of its patch, too: no other request comes between them', async () => {
+  let nowMs = 0;
+  const limit = new RateLimit(() => nowMs);
+  const order: string[] = [];
+  const { signal } = new AbortController();
+  const take = (name: string, tokens: number) => limit.take(1, signal, tokens).then(() => order.push(name));
+  await take('burst', 10);
+  const pair = take('pair', 2);
+  const other = take('other', 1);
+  nowMs = 300; // one and a half
+  const last = take('last', 1);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(order).toEqual(['burst']);
+  nowMs = 1_000;
+  await Promise.all([pair, other, last]);
+  expect(order).toEqual(['burst', 'pair', 'other', 'last']);
+  limit.close();
+  const taken = vi.spyOn(RateLimit.prototype, 'take');
+  const client = clientOf();
+  await client.ask({ ...GET, tokens: 2 });
+  await client.ask({ ...GET, tokens: 0 });
+  expect(taken.mock.calls.map(([, , tokens]) => tokens)).toEqual([2]);
+  taken.mockRestore();
+});

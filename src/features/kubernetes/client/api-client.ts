@@ -16,6 +16,8 @@ export interface ApiRequest {
   readonly contentType?: string;
   /** Until the whole answer is there. The wait for the client's own limit counts. */
   readonly withinMs: number;
+  /** Of that limit. Left out: 1. 2: also that of the next request, which has 0 then: no other request comes between them. */
+  readonly tokens?: number;
   /** Called after the wait for that limit. What it throws is the outcome, and nothing is sent. */
   readonly beforeSend?: () => void;
 }
@@ -74,7 +76,7 @@ export class ApiClient {
     const limit = AbortSignal.timeout(asked.withinMs);
     const signal = AbortSignal.any([limit, this.#ends.signal]);
     return this.#answered(asked.method, limit, async () => {
-      await this.#limit.take(urgencyOf(asked), signal);
+      if (asked.tokens !== 0) await this.#limit.take(urgencyOf(asked), signal, asked.tokens);
       const response = await this.#send(asked, signal);
       const text = await textOf(response);
       return { ...headOf(response), body: bodyOf(text) };

@@ -8,6 +8,7 @@ const OF_A_NODE: Rate = { perSecond: 5, burst: 10 };
 
 interface Waiting {
   readonly urgency: number;
+  readonly tokens: number;
   readonly go: () => void;
 }
 
@@ -27,11 +28,17 @@ export class RateLimit {
     this.#atMs = nowMs();
   }
 
-  /** Resolves when a request may be made. Rejects with the reason of `signal`. @param urgency  the lowest comes first */
-  take(urgency: number, signal: AbortSignal): Promise<void> {
+  /**
+   * Resolves when a request may be made. Rejects with the reason of `signal`.
+   *
+   * @param urgency  the lowest comes first
+   * @param tokens  of this request, and of those that follow it at once; at most the burst
+   */
+  take(urgency: number, signal: AbortSignal, tokens = 1): Promise<void> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
         urgency,
+        tokens,
         go: () => {
           signal.removeEventListener('abort', giveUp);
           resolve();
@@ -56,18 +63,23 @@ export class RateLimit {
   }
 
   #serve(): void {
+    clearTimeout(this.#timer);
     const nowMs = this.#nowMs();
     const { perSecond, burst } = this.#rate;
     this.#tokens = Math.min(burst, this.#tokens + ((nowMs - this.#atMs) / 1_000) * perSecond);
     this.#atMs = nowMs;
-    while (this.#tokens >= 1 && this.#waiting.length > 0) {
-      const first = this.#waiting.reduce((best, other) => (other.urgency < best.urgency ? other : best));
+    for (;;) {
+      const [some] = this.#waiting;
+      if (some === undefined) break;
+      const first = this.#waiting.reduce((best, other) => (other.urgency < best.urgency ? other : best), some);
+      const missing = first.tokens - this.#tokens;
+      if (missing > 0) {
+        this.#timer = setTimeout(this.#serve.bind(this), Math.ceil((missing / perSecond) * 1_000)).unref();
+        return;
+      }
       this.#waiting = this.#waiting.filter((other) => other !== first);
-      this.#tokens -= 1;
+      this.#tokens -= first.tokens;
       first.go();
     }
-    clearTimeout(this.#timer);
-    if (this.#waiting.length > 0)
-      this.#timer = setTimeout(this.#serve.bind(this), Math.ceil(((1 - this.#tokens) / perSecond) * 1_000)).unref();
   }
 }
