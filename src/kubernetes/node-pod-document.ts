@@ -82,3 +82,18 @@ export function nodePodOf(document: Json): NodePod {
     restartPolicy: policy === 'Never' || policy === 'OnFailure' ? policy : 'Always',
   };
 }
+
+/** @throws DocumentError  it is no pod of the API */
+export function uidOf(pod: Json): string {
+  return textOf(member(member(documentOf(pod), 'metadata'), 'uid'));
+}
+
+/** When the container that was started last has started, by the status that its kubelet has reported. undefined: none has. */
+export function lastStartMs(pod: Json): number | undefined {
+  const status = member(documentOf(pod), 'status');
+  const containers = ['containerStatuses', 'initContainerStatuses'].flatMap((key) => items(member(status, key)));
+  const states = containers.flatMap((container) => ['state', 'lastState'].map((key) => member(container, key)));
+  const starts = states.flatMap((state) => ['running', 'terminated'].map((key) => textOf(member(member(state, key), 'startedAt'))));
+  const times = starts.map(Date.parse).filter((ms) => !Number.isNaN(ms));
+  return times.length === 0 ? undefined : Math.max(...times);
+}

@@ -33,6 +33,13 @@ export const KUBERNETES_METRICS: readonly Metric[] = [
     'Evicted pods that are not deleted at the API server yet: the kubelet may start them again.',
     known(({ pendingDeletions }) => [[pendingDeletions]]),
   ),
+  eventCounter(
+    'evictd_kubernetes_pod_restarts_total',
+    'Evicted pods that the kubelet has started again, because their deletion came later.',
+    [],
+    { podRestarted: () => [1] },
+    ({ kubernetes }) => (kubernetes() === undefined ? [] : [[]]),
+  ),
   readCounter(
     'evictd_kubernetes_pod_lists_total',
     'Full lists of the pods of this node: one at the start, more after a failed watch.',

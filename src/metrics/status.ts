@@ -133,6 +133,7 @@ export class Status implements Metrics, Latest {
   }
   budgetViolated = this.#event('budgetViolated');
   podEvictionRefused = this.#event('podEvictionRefused');
+  podRestarted = this.#event('podRestarted');
   failed = this.#event('failed');
   ineffective = this.#event('ineffective');
   alerted = this.#event('alerted');

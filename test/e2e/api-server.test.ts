@@ -5,10 +5,10 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { parseTaint } from '../../src/core/disruption/taint.js';
 import { initialState } from '../../src/core/decide/state.js';
 import type { ConditionType } from '../../src/core/signal/signal.js';
-import type { Ask } from '../../src/features/kubernetes/deletion-queue.js';
+import type { Ask } from '../../src/features/kubernetes/reports/report-ports.js';
 import { ApiClient } from '../../src/features/kubernetes/client/api-client.js';
 import { kubeconfigAccess } from '../../src/features/kubernetes/client/kubeconfig.js';
-import { NodeReport } from '../../src/features/kubernetes/node-report.js';
+import { NodeReport } from '../../src/features/kubernetes/reports/node-report.js';
 import { input, observations } from '../core/support.js';
 import { aPod } from '../support/kubernetes/a-pod.js';
 import { FakeApiServer, NODE } from '../support/kubernetes/api-server.js';

@@ -154,6 +154,23 @@ describe(`a pod of an API server (${ON})`, () => {
     expect(await evictd.stop()).toBe(0);
   });
 
+  test.each(['before', 'after'] as const)('kill -9 %s its own SIGTERM: the pod gets it once, and is deleted', async (when) => {
+    const { server, directory, batch, changes, open } = await setting({ onTerm: 'exit' }, SOFTLY);
+    const mortal = await open(dyingAt(directory, { at: 'TERM', when }));
+    server.answers = 'hang';
+    batch.grow();
+    expect(await mortal.exited()).toBe('SIGKILL');
+    const evictd = await open();
+    expect(await batch.ended).toBeNull();
+    expect(batch.said().match(/bye/g)).toHaveLength(1);
+    expect(changes).toEqual([]);
+    server.answers = 'now';
+    await evictd.until('it is deleted', () => changes.length >= 2);
+    await evictd.until('no deletion is pending', async () => (await evictd.metric('evictd_kubernetes_pending_deletions')) === 0);
+    expect(await evictd.stop()).toBe(0);
+    expect(changes).toEqual(['condition', 'deleted 30']);
+  });
+
   test('when the key kubernetes is removed, evictd takes back what it has set at the node', async () => {
     const { server, directory, config, kubernetes } = await setting();
     const conditions = () => (server.store.get('nodes', undefined, 'node-1')?.status?.conditions as unknown[]).length;

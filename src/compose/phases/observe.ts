@@ -1,6 +1,7 @@
 import type { LoadedConfig } from '../../config/config.js';
 import { normalCgroupPath } from '../../core/workload/cgroup.js';
 import { selectHost } from '../../host/select.js';
+import { restartRecord } from '../../journal/records/node-records.js';
 import type { StepListener, UnitManager, WorkloadSource } from '../../monitor/ports/ports.js';
 import type { PodEvictions } from '../../monitor/ports/node-pods.js';
 import { ContainerNames } from '../../workloads/cri/container-names.js';
@@ -11,6 +12,7 @@ import { ManagedUnitSettings } from '../../node/managed-units.js';
 import { ContainerRuntimes } from '../../node/container-runtimes.js';
 import { DryRunPlaces } from '../../features/kubernetes/cluster/dry-run-places.js';
 import { leaveCluster } from '../../features/kubernetes/open.js';
+import type { ClusterReportsParts } from '../../features/kubernetes/reports/cluster-reports.js';
 import { openDisks, type Disks } from '../../features/disk/open.js';
 import { KernelKills } from '../../features/oom/open.js';
 import { openApiServer } from '../../node/api-server.js';
@@ -35,7 +37,7 @@ export interface Observed {
 }
 
 export function observe({ options, node, inForce, instance, log, closers }: Locked, published: Published): Observed {
-  const { journal, recorder, saved, status } = published;
+  const { journal, recorder, status } = published;
   const { dryRun, env } = options;
   const units = closers.add(selectHost().openUnitManager());
   const runtimes = closers.add(new ContainerRuntimes());
@@ -46,8 +48,7 @@ export function observe({ options, node, inForce, instance, log, closers }: Lock
     const managers = { units, runtimes: runtimes.of(config), nodePods: kubernetes, containerNames, managedOom: managedUnits.of(config) };
     return openSources({ ...loaded, config }, node, true, managers);
   };
-  const sections = { section: saved.keeper.section('kubernetes'), nodeSection: saved.keeper.section('kubernetes-node') };
-  const acting = { restored: saved.restored, bootId: selectHost().readBootId(), ...sections, metrics: status };
+  const acting = actingParts(published);
   const kubernetes = openApiServer(inForce.started, instance, { env, dryRun, log, ...(!dryRun && { acting }) });
   if (kubernetes) status.kubernetes = closers.add(kubernetes).status;
   const left = kubernetes === undefined && !dryRun ? leaveCluster({ env, log, acting }) : undefined;
@@ -91,4 +92,14 @@ export function observe({ options, node, inForce, instance, log, closers }: Lock
       },
     ],
   };
+}
+
+/** What evictd needs to write at an API server. */
+function actingParts({ journal, saved: { restored, keeper }, status }: Published): ClusterReportsParts {
+  const onRestart: ClusterReportsParts['onRestart'] = (pod) => {
+    journal.record(restartRecord(pod));
+    status.podRestarted();
+  };
+  const sections = { section: keeper.section('kubernetes'), nodeSection: keeper.section('kubernetes-node') };
+  return { restored, bootId: selectHost().readBootId(), ...sections, metrics: status, onRestart };
 }

@@ -22,8 +22,16 @@ export interface PendingDeletion extends PodName {
   readonly next: 'condition' | 'delete' | 'done';
   /** evictd has sent SIGTERM itself: the API server had not answered. */
   readonly isSignalled?: true;
+  /** When a signal had reached it (wall clock, ms), or that its kubelet has started it again since. Left out: none has reached it. */
+  readonly ended?: number | 'restarted';
   /** The outcome is recorded. */
   readonly isOver?: true;
+}
+
+/** A pod that a signal of evictd has reached. */
+export interface EndedPod extends PodName {
+  readonly decision: number;
+  readonly endedMs: number;
 }
 
 /** The kubelet's grace period for a hard eviction. */
@@ -36,6 +44,8 @@ export type PendingDeletions = readonly PendingDeletion[];
 const MAX_PENDING = 256;
 /** In UTF-8, as saved: the rest of the state shares the file, and must fit as well. */
 const MAX_PENDING_BYTES = 48 * 1024;
+/** The year 2286: times until then have as many digits. */
+const LATEST_MS = 9_999_999_999_999;
 /** In UTF-16 units. The journal has the whole message. */
 const LONGEST_MESSAGE = 160;
 
@@ -53,18 +63,27 @@ export function addDeletion(pending: PendingDeletions, pod: PendingDeletion): Pe
   const graceSeconds = Math.min(known.graceSeconds, pod.graceSeconds);
   const isShorter = graceSeconds < known.graceSeconds;
   const isNewer = pod.decision > known.decision; // it was started again meanwhile
-  const isSignalled = pod.isSignalled === true && known.isSignalled !== true;
-  if (!isShorter && !isNewer && isSignalled) return replaced(pending, { ...known, isSignalled: true });
   if (!isShorter && !isNewer) return pending;
   const next = known.next === 'done' ? (isNewer ? 'condition' : 'delete') : known.next;
-  const { isOver: _, isSignalled: __, ...rest } = known;
-  const signal = pod.isSignalled && { isSignalled: pod.isSignalled };
-  return replaced(pending, { ...(isNewer ? rest : known), ...signal, decision: pod.decision, graceSeconds, next });
+  const { isOver: _, isSignalled: __, ended: ___, ...rest } = known;
+  return replaced(pending, { ...(isNewer ? rest : known), decision: pod.decision, graceSeconds, next });
+}
+
+/** With what is known now of a pod; the same queue where it has no such pod. */
+export function noted(pending: PendingDeletions, uid: string, now: Pick<PendingDeletion, 'isSignalled' | 'ended'>): PendingDeletions {
+  const known = pending.find((pod) => pod.uid === uid);
+  return known === undefined ? pending : replaced(pending, { ...known, ...now });
+}
+
+/** The kubelet has started an evicted pod again, because its deletion had not reached the API server, or the kubelet. */
+export function restartText({ namespace, name, decision }: EndedPod): string {
+  return `the kubelet has started ${namespace}/${name} again since its eviction (decision ${String(decision)})`;
 }
 
 /** The longest form that an entry may get counts: no later change makes the queue too large. */
 function savedBytes(pending: PendingDeletions): number {
-  return jsonBytes(pending.map((pod): PendingDeletion => ({ ...pod, next: 'done', isSignalled: true, isOver: true })));
+  const longest = { next: 'done', isSignalled: true, ended: LATEST_MS, isOver: true } as const;
+  return jsonBytes(pending.map((pod): PendingDeletion => ({ ...pod, ...longest })));
 }
 
 /** @param sent  the call that was answered, as it was when it was sent: there may be more to do since */

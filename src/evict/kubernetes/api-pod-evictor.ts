@@ -49,14 +49,15 @@ class ApiPodKill extends DelegatedKill {
     if (typeof now === 'object' && 'refused' in now) return { ...left, refused: now.refused };
     const isLate = typeof now === 'object' && process.hrtime.bigint() - now.sentNs >= this.answeredWithinNs;
     if (now !== 'unanswered' && !isLate) return { ...left, unanswered: true };
-    this.signal();
-    this.#parts.evictions.signalled(this.#parts.workload);
+    this.#parts.evictions.endItself(this.#parts.workload, () => this.signal().passing !== 'unsent');
     return this.cgroup.read();
   }
 
-  /** A second call means that evictd must send the signal itself, and so does an API server that is known to be away. */
+  /** An API server that is known to be away is not asked: the next look sends the signal, when the decision is known to `evictions`. */
   protected ask(): boolean {
-    return this.#answer === undefined && this.#request(false)() !== 'unanswered';
+    const isFirst = this.#answer === undefined;
+    if (isFirst) this.#request(false);
+    return isFirst;
   }
 
   #request(isResumed: boolean): () => PodEvictionAnswer {

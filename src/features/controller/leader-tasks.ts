@@ -7,7 +7,7 @@ import type { ClusterEvent } from '../../core/kubernetes/event-series.js';
 import { EvictdError, messageOf } from '../../errors.js';
 import type { Log } from '../../log/log.js';
 import type { ApiClient } from '../kubernetes/client/api-client.js';
-import { PodEvents } from '../kubernetes/pod-events.js';
+import { PodEvents } from '../kubernetes/reports/pod-events.js';
 import { ActionQueue } from './action-queue.js';
 import { perform } from './cluster-actions.js';
 import { ClusterWatch } from './cluster-watch.js';

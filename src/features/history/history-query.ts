@@ -114,6 +114,7 @@ export const TYPES: readonly string[] = [
     'reclaimed',
     'release',
     'removal',
+    'restart',
     'holders',
     'filesystems',
     'shutdown',

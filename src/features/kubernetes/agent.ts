@@ -14,7 +14,7 @@ import { isPermitted } from './access-review.js';
 import type { ApiClient } from './client/api-client.js';
 import { ApiClients } from './client/api-clients.js';
 import { ownNamespace } from './client/in-cluster.js';
-import { ClusterReports, type ClusterReportsParts } from './cluster-reports.js';
+import { ClusterReports, type ClusterReportsParts } from './reports/cluster-reports.js';
 import { readControllers } from './read-controllers.js';
 import { PodStore } from './pod-store.js';
 import { ListWatch, type ObjectsSeen } from './list-watch.js';
@@ -99,12 +99,15 @@ export class Agent implements NodePods {
         answered();
         this.#confirmed();
         this.#changed(this.#store.replace(pods));
+        this.reports?.endedPods.listed(pods);
       },
       changed: (pod) => {
         this.#changed(this.#store.put(pod));
+        this.reports?.endedPods.seen(pod);
       },
       removed: (pod) => {
         this.#changed(this.#store.remove(pod));
+        this.reports?.endedPods.removed(pod);
       },
       confirmed: this.#confirmed.bind(this),
       failed: (why) => {

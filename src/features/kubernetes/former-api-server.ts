@@ -1,8 +1,8 @@
 import type { Log } from '../../log/log.js';
 import type { StepListener, StepReport } from '../../monitor/ports/ports.js';
 import { ApiClients } from './client/api-clients.js';
-import { ClusterReports, type ClusterReportsParts } from './cluster-reports.js';
-import type { ReportedNode } from './reported-node.js';
+import { ClusterReports, type ClusterReportsParts } from './reports/cluster-reports.js';
+import type { ReportedNode } from './reports/reported-node.js';
 
 export interface LeavingParts {
   readonly node: ReportedNode;

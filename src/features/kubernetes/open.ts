@@ -6,10 +6,10 @@ import type { NodePods } from '../../monitor/ports/node-pods.js';
 import type { SourceProblem } from '../../monitor/ports/ports.js';
 import * as deferred from './agent.js';
 import type { Agent, AgentParts } from './agent.js';
-import type { ClusterReports } from './cluster-reports.js';
+import type { ClusterReports } from './reports/cluster-reports.js';
 import type { FormerApiServer, LeavingParts } from './former-api-server.js';
 import { nodeNameOf } from './node-name.js';
-import { reportedNodesOf } from './reported-node.js';
+import { reportedNodesOf } from './reports/reported-node.js';
 
 /**
  * For an API server that is not configured any more: takes back what the evictd before has set there.

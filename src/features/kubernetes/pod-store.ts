@@ -1,8 +1,8 @@
 import type { NodePod } from '../../core/kubernetes/node-pod.js';
 import { DocumentError } from '../../errors.js';
 import { formatJson, parseJson, type Json } from '../../kubernetes/json.js';
-import { documentOf, member, textOf } from '../../kubernetes/document.js';
-import { nodePodOf, shortPod } from '../../kubernetes/node-pod-document.js';
+import { documentOf, member } from '../../kubernetes/document.js';
+import { nodePodOf, shortPod, uidOf } from '../../kubernetes/node-pod-document.js';
 
 interface StoredPod {
   /** What evictd reads of it: most changes of a pod change nothing here. */
@@ -85,9 +85,4 @@ export class PodStore {
       return undefined;
     }
   }
-}
-
-/** @throws DocumentError  it is no pod of the API */
-function uidOf(pod: Json): string {
-  return textOf(member(member(documentOf(pod), 'metadata'), 'uid'));
 }

@@ -1,4 +1,5 @@
 import type { Decision, Outcome } from '../../core/decide/eviction.js';
+import { restartText, type EndedPod } from '../../core/kubernetes/pending-deletion.js';
 import { stopMethodOf } from '../../core/message/stop-method.js';
 import { stoppedUnits, signalReason } from '../../core/message/unit-message.js';
 import { victimOf } from './ranking-row.js';
@@ -49,6 +50,11 @@ export function stoppedWith({ decision, systemd }: Outcome): JsonObject {
     stoppedWith: systemd.units.filter((name) => name !== own),
     ...(systemd.errors.length === 0 ? {} : { systemdErrors: systemd.errors }),
   };
+}
+
+export function restartRecord(pod: EndedPod): JournalRecord {
+  const { uid, namespace, name, decision } = pod;
+  return { type: 'restart', decision, victim: { name: `${namespace}/${name}`, id: uid }, message: restartText(pod) };
 }
 
 /**

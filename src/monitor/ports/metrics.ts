@@ -43,6 +43,8 @@ export interface Metrics {
   budgetViolated(budget: string): void;
   /** The API server of the cluster has refused the eviction of a pod. */
   podEvictionRefused(reason: EvictionRefusal): void;
+  /** A kubelet has started an evicted pod again. */
+  podRestarted(): void;
   /** An eviction has failed, or left processes. */
   failed(signal: EvictionSignal, eviction: EvictionOf): void;
   /** An eviction has freed little; `evicted` counts it, too. */

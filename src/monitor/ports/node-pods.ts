@@ -33,6 +33,11 @@ export interface PodEvictionRequest {
 export interface PodEvictions {
   /** Asks for the eviction of a pod that evictd does not kill first. */
   request(asked: PodEvictionRequest): () => PodEvictionAnswer;
-  /** evictd has sent the signal itself, and now deletes the pod, so that the kubelet does not start it again. */
-  signalled(workload: Workload): void;
+  /**
+   * evictd sends the signal itself, and then deletes the pod, so that the kubelet does not start it again. Both is saved before the
+   * signal, and that the signal was sent after it.
+   *
+   * @param send  returns whether it was sent
+   */
+  endItself(workload: Workload, send: () => boolean): void;
 }

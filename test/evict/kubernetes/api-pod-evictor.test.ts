@@ -25,7 +25,10 @@ function pod(answer: PodEvictionAnswer, later = answer) {
       const answers = [answer];
       return () => answers.pop() ?? later;
     },
-    signalled: () => void note('told')(),
+    endItself: (_pod, send) => {
+      note('intended')();
+      note(`sent: ${String(send())}`)();
+    },
   };
   const others: Evictor = { begin: () => kill };
   return { events, evictor: openApiPodEvictor(others, evictions) };
@@ -68,24 +71,24 @@ test('the API server ends it: SIGKILL at the end of the grace period alone', () 
   expect(accepted.events).toEqual(['asked 30 false', 'SIGKILL']);
 });
 
-test('an API server that is known to be away: SIGTERM at once, without a look at the pod', () => {
+test('an API server that is known to be away: SIGTERM with the first look, and not again', () => {
   const away = pod('unanswered');
   const kill = begin(away, 30n * SECOND);
   kill.terminate();
-  expect(away.events).toEqual(['asked 30 false', 'SIGTERM']);
   kill.read();
-  expect(away.events).toHaveLength(2);
+  kill.read();
+  expect(away.events).toEqual(['asked 30 false', 'intended', 'SIGTERM', 'sent: true']);
 });
 
 test.each<[PodEvictionAnswer]>([['unanswered'], [{ sentNs: process.hrtime.bigint() - 4n * SECOND }]])(
-  'no usable answer: SIGTERM, and the deletion is pending',
+  'no usable answer: SIGTERM, after the deletion is pending',
   (given) => {
     const unanswered = pod('unsent', given);
     const kill = begin(unanswered, 30n * SECOND);
     kill.terminate();
     kill.read();
     kill.read();
-    expect(unanswered.events).toEqual(['asked 30 false', 'SIGTERM', 'told']);
+    expect(unanswered.events).toEqual(['asked 30 false', 'intended', 'SIGTERM', 'sent: true']);
   },
 );
 

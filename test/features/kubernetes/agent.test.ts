@@ -2,8 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { EndedPod } from '../../../src/core/kubernetes/pending-deletion.js';
 import { Agent, type AgentParts } from '../../../src/features/kubernetes/agent.js';
-import { ClusterReports } from '../../../src/features/kubernetes/cluster-reports.js';
+import { ClusterReports } from '../../../src/features/kubernetes/reports/cluster-reports.js';
 import { Kubernetes } from '../../../src/features/kubernetes/open.js';
 import { aPod } from '../../support/kubernetes/a-pod.js';
 import { FakeApiServer, NODE } from '../../support/kubernetes/api-server.js';
@@ -172,7 +173,8 @@ test('a soft eviction does not wait for a server that is known to be away, and o
   const section = { before: undefined, keep: () => undefined };
   const restored = { state: { evictions: [] }, signals: new Map(), abandoned: new Map() };
   const metrics = { budgetViolated: () => undefined, podEvictionRefused: () => undefined };
-  const agent = agentOf({ acting: { restored, bootId: 'boot', section, nodeSection: section, metrics } });
+  const acting = { restored, bootId: 'boot', section, nodeSection: section, metrics, onRestart: () => undefined };
+  const agent = agentOf({ acting });
   await watched();
   const isBack = vi.spyOn(ClusterReports.prototype, 'serverIsBack');
   await server.away();
@@ -193,6 +195,37 @@ test('a soft eviction does not wait for a server that is known to be away, and o
   }, WAIT);
   expect(agent.reports?.request(request(softEviction()))()).toBe('unsent'); // it answers
 });
+
+test.each(['in the watch', 'in a list after the server was away', 'with its last status'])(
+  'an evicted pod that the kubelet has started again is recognised %s',
+  async (when) => {
+    const pod = (more: object) => aPod('a', { status: { containerStatuses: [more] } });
+    const put = (more: object): unknown => server.store.put('pods', pod(more));
+    const startedAt = (ms: number): object => ({ state: { running: { startedAt: new Date(ms).toISOString() } } });
+    put(startedAt(0));
+    const section = { before: undefined, keep: () => undefined };
+    const restored = { state: { evictions: [] }, signals: new Map(), abandoned: new Map() };
+    const metrics = { budgetViolated: () => undefined, podEvictionRefused: () => undefined };
+    const restarts: EndedPod[] = [];
+    const onRestart = (pod: EndedPod): number => restarts.push(pod);
+    const agent = agentOf({ acting: { restored, bootId: 'boot', section, nodeSection: section, metrics, onRestart } });
+    await watched();
+    const of = { uid: 'uid-a', namespace: 'default', name: 'a', decision: 7, endedMs: Date.now() };
+    agent.reports?.endedPods.add(of);
+    put({ ...startedAt(0), restartCount: 1 });
+    const again = startedAt(of.endedMs + 5_000);
+    if (when === 'in a list after the server was away') {
+      await server.away();
+      put(again);
+      server.store.compact(); // the watch cannot go on
+      await server.back();
+    } else if (when === 'in the watch') put(again);
+    else server.store.remove('pods', pod(again));
+    await vi.waitFor(() => {
+      expect(restarts).toEqual([of]);
+    }, WAIT);
+  },
+);
 
 test('a pod that cannot be read is named, and the others are known', async () => {
   server.store.put('pods', aPod('bad', { spec: { priority: 'high' } }));

@@ -4,8 +4,9 @@ import { onTestFinished } from 'vitest';
 import type { Decision } from '../../../src/core/decide/eviction.js';
 import { ApiClient } from '../../../src/features/kubernetes/client/api-client.js';
 import { kubeconfigAccess } from '../../../src/features/kubernetes/client/kubeconfig.js';
-import { DeletionQueue, type Ask } from '../../../src/features/kubernetes/deletion-queue.js';
-import { ApiPodEvictions } from '../../../src/features/kubernetes/pod-evictions.js';
+import { DeletionQueue } from '../../../src/features/kubernetes/reports/deletion-queue.js';
+import type { Ask } from '../../../src/features/kubernetes/reports/report-ports.js';
+import { ApiPodEvictions } from '../../../src/features/kubernetes/reports/pod-evictions.js';
 import { orderedSignals } from '../../../src/monitor/ports/sent-signals.js';
 import { FakeApiServer } from '../../support/kubernetes/api-server.js';
 import type { ApiObject } from '../../support/kubernetes/objects.js';
@@ -60,7 +61,8 @@ export function agent(
   };
   const section = { before: saved.section, keep };
   const inFlight = new Set(decisions.map(({ serial }) => serial));
-  const queue = new DeletionQueue({ ask, section, log: { info: note, warn: note }, pauseMs: () => 5 }, inFlight);
+  const onRestart = (): undefined => undefined;
+  const queue = new DeletionQueue({ ask, section, log: { info: note, warn: note }, onRestart, pauseMs: () => 5 }, inFlight);
   const evictions = decisions.map((one) => ({
     decision: one,
     phase: one.graceNs > 0n ? ('terminating' as const) : ('dying' as const),

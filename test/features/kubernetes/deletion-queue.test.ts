@@ -1,8 +1,10 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { backOffMs } from '../../../src/core/kubernetes/back-off.js';
 import type { ApiAnswer } from '../../../src/core/kubernetes/eviction-answer.js';
-import { DeletionQueue, type Ask } from '../../../src/features/kubernetes/deletion-queue.js';
-import type { PendingDeletion } from '../../../src/core/kubernetes/pending-deletion.js';
+import { DeletionQueue } from '../../../src/features/kubernetes/reports/deletion-queue.js';
+import type { Ask } from '../../../src/features/kubernetes/reports/report-ports.js';
+import type { EndedPod, PendingDeletion } from '../../../src/core/kubernetes/pending-deletion.js';
+import type { Json } from '../../../src/kubernetes/json.js';
 import { eventually } from '../../support/eventually.js';
 
 /** A pod of an API server, and what was done to it. */
@@ -45,6 +47,8 @@ const POD: PendingDeletion = {
 class Disk {
   before: unknown;
   readonly log: string[] = [];
+  /** The decisions before which the kubelet had started the pod again. */
+  readonly restarts: number[] = [];
 
   open(server: Pick<Server, 'ask'>, inFlight: readonly number[] = [1], pauseMs: (failures: number) => number = () => 1): DeletionQueue {
     const log = { info: (line: string) => this.log.push(line), warn: (line: string) => this.log.push(line) };
@@ -52,7 +56,9 @@ class Disk {
     const keep = (value: unknown): void => {
       if (isOpen) this.before = value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown);
     };
-    const queue = new DeletionQueue({ ask: server.ask, section: { before: this.before, keep }, log, pauseMs }, new Set(inFlight));
+    const onRestart = ({ decision }: EndedPod): number => this.restarts.push(decision);
+    const section = { before: this.before, keep };
+    const queue = new DeletionQueue({ ask: server.ask, section, log, onRestart, pauseMs }, new Set(inFlight));
     const close = queue.close.bind(queue);
     queue.close = (): void => {
       isOpen = false;
@@ -137,6 +143,7 @@ function mixed(refused: (method: string) => number | undefined, names: readonly 
     ask,
     section: { before: undefined, keep: () => undefined },
     log: { info: () => 0, warn: (line: string) => log.push(line) },
+    onRestart: () => undefined,
     pauseMs: () => pauseMs,
   };
   const queue = new DeletionQueue(parts, new Set([1]));
@@ -185,7 +192,7 @@ test('a pod whose DELETE is refused again and again is dropped in the end; a ser
 });
 
 test.each<[rule: string, status: number, first: string[], later: string[]]>([
-  ['a server that is away ends the round, and the next one begins with the oldest pod', 503, ['PATCH web'], ['GET web']],
+  ['a server that is away ends the round, and the next one begins with the oldest pod', 429, ['PATCH web'], ['PATCH web']],
   [
     'a missing permission ends the round, and the next one begins with the next pod',
     403,
@@ -217,6 +224,28 @@ test.each(['PATCH', 'DELETE'])(
     expect(patches).toHaveLength(failing === 'PATCH' ? 4 : 1);
   },
 );
+
+test('pods whose reading fails with 500, the oldest ones, do not keep the others waiting, and are deleted when it succeeds', async () => {
+  const bad = ['web-1', 'web-2', 'web-3', 'web-4', 'web-5'];
+  let isBroken = true;
+  const { calls, queue } = mixed(() => (isBroken ? 500 : undefined), [...bad, 'a', 'b', 'c'], 0);
+  await eventually('the others are sent', () => ['a', 'b', 'c'].every((name) => queue.stateOf(name) === 'done'));
+  expect(queue.size).toBe(5);
+  const others = calls.filter((call) => !call.includes('web'));
+  expect(others).toEqual(['a', 'b', 'c'].flatMap((name) => [`PATCH ${name}`, `DELETE ${name}`]));
+  isBroken = false;
+  await eventually('no deletion is pending', () => queue.size === 0);
+});
+
+test('one pod whose reading fails does not end its round', async () => {
+  const { calls, queue } = mixed(() => 500, [], 3_600_000);
+  queue.add({ ...POD, uid: 'web', name: 'web' }, true);
+  for (const name of ['a', 'b']) queue.add({ ...POD, uid: name, name });
+  queue.release(1);
+  queue.send();
+  await eventually('the others are sent', () => queue.stateOf('b') === 'done');
+  expect(calls).toEqual(['GET web', 'PATCH a', 'DELETE a', 'PATCH b', 'DELETE b']);
+});
 
 test('a server that is known to be back ends the pause', async () => {
   let isBack = false;
@@ -281,9 +310,74 @@ test('for a pod that the kubelet has started again all calls are made again, and
   const [server, disk] = [new Server(), new Disk()];
   const queue = disk.open(server);
   queue.add(POD);
+  queue.release(1);
   queue.add({ ...POD, decision: 2 });
   expect(disk.before).toEqual([{ ...POD, decision: 2 }]);
-  expect(disk.log).toEqual([expect.stringContaining('the kubelet has started shop/web again since decision 1')]);
+  expect(disk.log).toEqual(['the kubelet has started shop/web again since its eviction (decision 1)']);
+  expect(disk.restarts).toEqual([1]);
+});
+
+/** The status of a container at a time relative to the signal. */
+const containerAt = (seconds: number, state: 'running' | 'terminated' = 'running') => ({
+  [state]: { startedAt: new Date((Math.floor(Date.now() / 1_000) + seconds) * 1_000).toISOString().replace('.000', '') },
+});
+const seenPod = (status: object, uid = 'u') => ({ metadata: { uid, name: 'web' }, status }) as unknown as Json;
+
+test.each<[rule: string, pod: () => Json, isRestarted: boolean]>([
+  ['whose containers run since before', () => seenPod({ containerStatuses: [{ state: containerAt(-60) }] }), false],
+  ['whose containers have ended', () => seenPod({ containerStatuses: [{ state: containerAt(-60, 'terminated') }] }), false],
+  ['without a status', () => seenPod({}), false],
+  ['of another uid', () => seenPod({ containerStatuses: [{ state: containerAt(5) }] }, 'v'), false],
+  [
+    'one of whose containers was started since',
+    () => seenPod({ containerStatuses: [{ state: containerAt(-60) }, { state: containerAt(5) }] }),
+    true,
+  ],
+  ['whose init container was started since', () => seenPod({ initContainerStatuses: [{ state: containerAt(5, 'terminated') }] }), true],
+  [
+    'whose container waits after another end',
+    () => seenPod({ containerStatuses: [{ state: { waiting: {} }, lastState: containerAt(5, 'terminated') }] }),
+    true,
+  ],
+])('an evicted pod %s: the kubelet has started it again: %#', (_rule, pod, isRestarted) => {
+  const [server, disk] = [new Server(), new Disk()];
+  const queue = disk.open(server);
+  queue.add(POD);
+  queue.ended.seen(seenPod({ containerStatuses: [{ state: containerAt(5) }] })); // no signal has reached it
+  queue.release(1);
+  queue.ended.listed([seenPod({}), pod()]);
+  queue.ended.seen(pod());
+  expect(disk.restarts).toEqual(isRestarted ? [1] : []);
+  queue.release(1); // the next step
+  const next = disk.open(server, []); // and after kill -9
+  next.ended.removed(pod());
+  expect(disk.restarts).toEqual(isRestarted ? [1] : []);
+  expect(disk.log).toEqual(isRestarted ? ['the kubelet has started shop/web again since its eviction (decision 1)'] : []);
+});
+
+test('a restart that is reported after the deletion, or to the next evictd, is recognised; not that of a pod that is gone', async () => {
+  const [server, disk] = [new Server(), new Disk()];
+  const restarted = () => seenPod({ containerStatuses: [{ state: containerAt(5) }] });
+  const queue = disk.open(server);
+  queue.add(POD);
+  queue.release(1);
+  const killed = disk.open(server, []);
+  killed.ended.removed(restarted());
+  expect(disk.restarts).toEqual([1]);
+  queue.send();
+  await eventually('it is deleted', () => queue.size === 0);
+  queue.concluded(1, true);
+  queue.ended.seen(restarted());
+  expect(disk.restarts).toEqual([1, 1]);
+  for (const forget of [(of: typeof queue) => of.ended.listed([]), (of: typeof queue) => of.ended.removed(seenPod({}))]) {
+    const other = new Disk();
+    const gone = other.open(server);
+    gone.add(POD);
+    gone.release(1);
+    forget(gone);
+    gone.ended.seen(restarted());
+    expect(other.restarts).toEqual([]);
+  }
 });
 
 test.each(['none', 408, 429, 500, 502, 503, 504] as const)(
@@ -309,7 +403,7 @@ test.each(['none', 408, 429, 500, 502, 503, 504] as const)(
       await vi.advanceTimersByTimeAsync(60_000);
     }
     expect(queue.size).toBe(60);
-    expect(calls.length).toBeLessThan(400); // one request an attempt, and at most 30 s between two
+    expect(calls.length).toBeLessThan(500); // two requests an attempt, and at most 30 s between two
     expect(disk.log).toHaveLength(1);
     calls.length = 0;
     isBack = true;

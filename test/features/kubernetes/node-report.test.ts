@@ -2,9 +2,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { initialState, type State } from '../../../src/core/decide/state.js';
 import type { StepInput } from '../../../src/core/decide/step-input.js';
 import type { ConditionType } from '../../../src/core/signal/signal.js';
-import { ClusterReports } from '../../../src/features/kubernetes/cluster-reports.js';
-import { NodeReport, type NodeReportParts } from '../../../src/features/kubernetes/node-report.js';
-import { PodEvents } from '../../../src/features/kubernetes/pod-events.js';
+import { ClusterReports } from '../../../src/features/kubernetes/reports/cluster-reports.js';
+import { NodeReport, type NodeReportParts } from '../../../src/features/kubernetes/reports/node-report.js';
+import { PodEvents } from '../../../src/features/kubernetes/reports/pod-events.js';
 import { input, observations, SECOND, threshold } from '../../core/support.js';
 import { startKubelet } from '../../support/kubernetes/kubelet.js';
 import { eventually } from '../../support/eventually.js';
@@ -343,6 +343,7 @@ const UNUSED = {
   bootId: 'boot-1',
   section: { before: undefined, keep: () => undefined },
   metrics: { budgetViolated: () => undefined, podEvictionRefused: () => undefined },
+  onRestart: () => undefined,
 };
 
 test.each<[credential: string, token: string, left: boolean, isDrainKnown?: boolean, cordonBoot?: string]>([
@@ -403,6 +404,23 @@ test.each<[credential: string, token: string, left: boolean, isDrainKnown?: bool
     expect(log).toEqual(isCordonLeft ? [expect.stringContaining(isLeft ? byHand : stays) as string] : []);
   },
 );
+
+test('the reading of the node and the first patch take their tokens of the rate limit together', async () => {
+  const at = await cluster();
+  const tokens: unknown[] = [];
+  const ask: Cluster['ask'] = (call) => {
+    tokens.push([call.method, call.tokens]);
+    return at.ask(call);
+  };
+  const { report: made, step } = report({ ask });
+  step(1, 'MemoryPressure');
+  await published(made);
+  expect(tokens).toEqual([
+    ['GET', 2],
+    ['PATCH', 0],
+    ['PATCH', 1],
+  ]);
+});
 
 test('a soft eviction: the taint comes before the eviction', async () => {
   const at = await cluster();

@@ -3,7 +3,7 @@ import type { Outcome, VictimReading } from '../../../src/core/decide/eviction.j
 import type { PodEvictionAnswer } from '../../../src/monitor/ports/node-pods.js';
 import { eventually } from '../../support/eventually.js';
 import { outcome } from '../notify/evictions.js';
-import type { Ask } from '../../../src/features/kubernetes/deletion-queue.js';
+import type { Ask } from '../../../src/features/kubernetes/reports/report-ports.js';
 import { agent, budget, cluster, type Cluster } from './cluster.js';
 import { disruption, eviction, PART, request, softEviction } from './pod.js';
 
@@ -31,6 +31,8 @@ const over = (result: Outcome['result'], rest: Partial<Outcome> = {}, reading: P
 const changesOf = ({ server }: Cluster) => server.received.map(({ method }) => method).filter((method) => method !== 'GET');
 
 const listed = ({ server }: Cluster) => server.received.filter(({ path }) => path.endsWith('/poddisruptionbudgets')).length;
+
+const sent = (): boolean => true;
 
 /** Calls that were sent before this one have arrived. */
 async function roundTrip({ ask }: Cluster): Promise<void> {
@@ -326,8 +328,7 @@ test.each([false, true])('no answer (known to be away: %s): evictd signals the p
   calls.stepped(decided(decision));
   expect(await answered(answer)).toBe('unanswered');
   await at.server.back();
-  if (isAway) calls.stepped(SIGNALLED);
-  else calls.signalled(workload);
+  calls.endItself(workload, sent);
   await eventually('it is told', () => queue.size === 0 && violated.length > 0);
   expect(at.pod()?.metadata.deletionGracePeriodSeconds).toBe(30);
   expect(violated).toEqual(['shop/strict']);
@@ -346,7 +347,7 @@ test('the answer to an accepted eviction is lost: evictd signals the pod itself,
   const answer = calls.request(request(decision));
   calls.stepped(decided(decision));
   expect(await answered(answer)).toBe('unanswered');
-  calls.signalled(decision.victim.workload);
+  calls.endItself(decision.victim.workload, sent);
   await eventually('it is read', () => queue.size === 0);
   expect(changesOf(at)).toEqual(['POST']);
 });
@@ -377,13 +378,16 @@ test('an eviction that was not accepted before a hard threshold violates budgets
 });
 
 /** kill -9 in a soft eviction. `died`: what the evictd before had done. */
-test.each<[died: string, isAccepted: boolean, isSignalled: boolean, answer: PodEvictionAnswer, changes: string[]]>([
-  ['before the POST had its effect', false, false, 'accepted', ['POST']],
-  ['after that', true, false, 'accepted', []],
-  ['after it had sent SIGTERM itself, and saved that', false, true, 'accepted', ['PATCH', 'DELETE']],
-  ['after that, where the POST had its effect', true, true, 'accepted', []],
-])('kill -9 %s: the next one neither repeats nor forgets a call or a signal', async (_died, isAccepted, isSignalled, given, changes) => {
+test.each<[died: string, isAccepted: boolean, signal: 'none' | 'sending' | 'saved', changes: string[]]>([
+  ['before the POST had its effect', false, 'none', ['POST']],
+  ['after that', true, 'none', []],
+  ['around its own SIGTERM', false, 'sending', ['PATCH', 'DELETE']],
+  ['around its own SIGTERM, where the POST had its effect', true, 'sending', []],
+  ['after it had sent SIGTERM itself, and saved that', false, 'saved', ['PATCH', 'DELETE']],
+  ['after that, where the POST had its effect', true, 'saved', []],
+])('kill -9 %s: the next one neither repeats nor forgets a call or a signal', async (_died, isAccepted, signal, changes) => {
   const at = await cluster();
+  budget(at, 'strict', signal === 'none' || isAccepted ? 2 : 0);
   const saved = { section: undefined };
   const decision = softEviction();
   const ask: Ask = async (call) => {
@@ -394,13 +398,18 @@ test.each<[died: string, isAccepted: boolean, isSignalled: boolean, answer: PodE
   const lost = first.calls.request(request(decision));
   first.calls.stepped(decided(decision));
   await answered(lost);
-  if (isSignalled) first.calls.signalled(decision.victim.workload);
+  let { section } = saved;
+  if (signal !== 'none') first.calls.endItself(decision.victim.workload, () => ((section = saved.section), true));
+  if (signal === 'saved') ({ section } = saved);
   first.calls.close();
   at.server.received.length = 0;
-  const next = agent(at, saved, 'respect', [decision]);
-  expect(await answered(next.calls.request(request(decision, true)))).toBe(given);
+  const next = agent(at, { section }, 'respect', [decision]);
+  const answer = next.calls.request(request(decision, true));
   next.calls.stepped(SIGNALLED);
+  expect(await answered(answer)).toBe('accepted');
   await eventually('nothing is owed', () => next.queue.size === 0);
+  await roundTrip(at);
+  expect(next.violated).toEqual(signal === 'sending' && !isAccepted ? ['shop/strict'] : []);
   expect(changesOf(at)).toEqual(changes);
   expect(at.pod()?.metadata.deletionGracePeriodSeconds).toBe(30);
 });

@@ -52,11 +52,12 @@ export class ObjectStore {
     return object;
   }
 
-  remove(resource: string, { metadata: { namespace, name } }: ApiObject): void {
+  /** With its last status. */
+  remove(resource: string, { metadata: { namespace, name }, status }: ApiObject): void {
     const before = this.get(resource, namespace, name);
     if (before === undefined) return;
     this.#objects.delete(keyOf(resource, namespace, name));
-    const object = { ...before, metadata: { ...before.metadata, resourceVersion: String(++this.#version) } };
+    const object = { ...before, ...(status && { status }), metadata: { ...before.metadata, resourceVersion: String(++this.#version) } };
     this.#changed({ type: 'DELETED', resource, object, before, version: this.#version });
   }
 

@@ -1,10 +1,12 @@
-import type { KubernetesConfig } from '../../core/kubernetes/kubernetes-config.js';
-import type { Log } from '../../log/log.js';
-import type { Metrics } from '../../monitor/ports/metrics.js';
-import type { PodEvictionAnswer, PodEvictions } from '../../monitor/ports/node-pods.js';
-import type { StepListener, StepReport } from '../../monitor/ports/ports.js';
+import type { KubernetesConfig } from '../../../core/kubernetes/kubernetes-config.js';
+import type { Log } from '../../../log/log.js';
+import type { Metrics } from '../../../monitor/ports/metrics.js';
+import type { PodEvictionAnswer, PodEvictions } from '../../../monitor/ports/node-pods.js';
+import type { StepListener, StepReport } from '../../../monitor/ports/ports.js';
 import { NodeReport } from './node-report.js';
-import { DeletionQueue, type Ask, type SavedSection } from './deletion-queue.js';
+import { DeletionQueue, type DeletionQueueParts } from './deletion-queue.js';
+import type { EndedPods } from './ended-pods.js';
+import type { Ask, SavedSection } from './report-ports.js';
 import { PodEvents } from './pod-events.js';
 import { nodeSections } from './reported-node.js';
 import { ApiPodEvictions, type RestoredEvictions } from './pod-evictions.js';
@@ -19,6 +21,7 @@ export interface ClusterReportsParts {
   /** The section with what is set at nodes. */
   readonly nodeSection: SavedSection;
   readonly metrics: Pick<Metrics, 'budgetViolated' | 'podEvictionRefused'>;
+  readonly onRestart: DeletionQueueParts['onRestart'];
 }
 
 export interface ClusterReportsOf {
@@ -43,11 +46,11 @@ export class ClusterReports implements StepListener, PodEvictions {
   constructor(
     clients: { readonly ask: (kubeconfig: string | undefined) => Ask },
     { nodeName, config, isLeaving, isAway = () => false, log }: ClusterReportsOf,
-    { restored, bootId, section, nodeSection, metrics }: ClusterReportsParts,
+    { restored, bootId, section, nodeSection, metrics, onRestart }: ClusterReportsParts,
   ) {
     const ask = clients.ask(config.kubeconfig);
     const inFlight = new Set(restored.state.evictions.map(({ decision }) => decision.serial));
-    this.#queue = new DeletionQueue({ ask, section, log }, inFlight);
+    this.#queue = new DeletionQueue({ ask, section, log, onRestart }, inFlight);
     const { own, former } = nodeSections(nodeSection, nodeName);
     this.#node = new NodeReport({ ask, nodeName, config, section: own, isLeaving, bootId, log });
     this.#formerNodes = former.map(({ node: { nodeName, kubeconfig }, ...section }) => {
@@ -64,6 +67,11 @@ export class ClusterReports implements StepListener, PodEvictions {
     return this.#queue.size;
   }
 
+  /** Is told of the pods of this node. */
+  get endedPods(): EndedPods {
+    return this.#queue.ended;
+  }
+
   /** The API server answers after a failure. */
   serverIsBack(): void {
     this.#queue.serverIsBack();
@@ -73,8 +81,8 @@ export class ClusterReports implements StepListener, PodEvictions {
     return this.#evictions.request(...asked);
   }
 
-  signalled(...of: Parameters<PodEvictions['signalled']>): void {
-    this.#evictions.signalled(...of);
+  endItself(...of: Parameters<PodEvictions['endItself']>): void {
+    this.#evictions.endItself(...of);
   }
 
   stepped(report: StepReport): void {

@@ -1,15 +1,15 @@
-import { answerText, type ApiAnswer } from '../../core/kubernetes/eviction-answer.js';
-import type { KubernetesConfig } from '../../core/kubernetes/kubernetes-config.js';
-import { conditionPatch, cordonOf, isUncordoned, nodePath } from '../../core/kubernetes/node-condition-patch.js';
-import { cordonPatch, taintPatch } from '../../core/kubernetes/node-spec-patch.js';
-import type { ApiCall } from '../../core/kubernetes/pod-call.js';
-import { isSameTaint, type Taint } from '../../core/disruption/taint.js';
-import type { ConditionType } from '../../core/signal/signal.js';
-import type { Log } from '../../log/log.js';
-import type { StepListener } from '../../monitor/ports/ports.js';
-import { randomPauseMs, type Ask, type SavedSection } from './deletion-queue.js';
+import { answerText, type ApiAnswer } from '../../../core/kubernetes/eviction-answer.js';
+import type { KubernetesConfig } from '../../../core/kubernetes/kubernetes-config.js';
+import { conditionPatch, cordonOf, isUncordoned, nodePath } from '../../../core/kubernetes/node-condition-patch.js';
+import { cordonPatch, taintPatch } from '../../../core/kubernetes/node-spec-patch.js';
+import type { ApiCall } from '../../../core/kubernetes/pod-call.js';
+import { isSameTaint, type Taint } from '../../../core/disruption/taint.js';
+import type { ConditionType } from '../../../core/signal/signal.js';
+import type { Log } from '../../../log/log.js';
+import type { StepListener } from '../../../monitor/ports/ports.js';
+import { randomPauseMs, WITHIN_MS, type Ask, type SavedSection } from './report-ports.js';
 import { reportedNodeOf, type ReportedNode } from './reported-node.js';
-import { messageOf } from '../../errors.js';
+import { messageOf } from '../../../errors.js';
 
 export interface NodeReportParts {
   readonly ask: Ask;
@@ -34,11 +34,7 @@ interface Wanted {
   readonly isCordoned: boolean;
 }
 
-const WITHIN_MS = 10_000;
-/**
- * The pause after a conflict. The limit of the client (5 requests a second) permits two requests again by then, so that the patch
- * follows the reading at once: other programs have the least time to change the node in between.
- */
+/** The pause after a conflict. The limit of the client (5 requests a second) permits the reading and the patch again by then. */
 const CONFLICT_MS = 400;
 const CONFLICT_JITTER_MS = 600;
 /** As the kubelet reports a status that has not changed (nodeStatusReportFrequency). */
@@ -192,7 +188,7 @@ export class NodeReport implements StepListener {
     const { taint, conditions: names } = config;
     const isBare = taint === undefined && names === 'none' && !wanted.isCordoned;
     if (isBare && this.#isBare) return undefined;
-    const { status, body, ...rest } = await ask({ method: 'GET', path: nodePath(nodeName), withinMs: WITHIN_MS });
+    const { status, body, ...rest } = await ask({ method: 'GET', path: nodePath(nodeName), withinMs: WITHIN_MS, tokens: 2 });
     this.#isBare = isBare && (status === 403 || status === 404);
     if (this.#isBare) {
       if (isLeaving && status === 403) this.#refused('its taint', { status, body, ...rest });
@@ -209,9 +205,11 @@ export class NodeReport implements StepListener {
       ['that it is cordoned', (node) => (this.#leavesCordon(node, wanted) ? undefined : cordonPatch(node, wanted.isCordoned))],
     ];
     let node = body;
+    let tokens = 0; // the first patch follows the reading at once: other programs have the least time to change the node in between
     for (const [what, of] of patches) {
       const call = of(node);
-      const answer = call && (await this.#patched(what, call));
+      const answer = call && (await this.#patched(what, { ...call, tokens }));
+      if (call) tokens = 1;
       if (typeof answer === 'string') return answer;
       node = answer?.body ?? node;
     }
@@ -268,7 +266,7 @@ export class NodeReport implements StepListener {
    * The answer, or what is wrong. A missing permission, or an admission policy that denies it (422), is logged once, and tried again at
    * the next change: there is no answer.
    */
-  async #patched(what: string, call: ApiCall): Promise<ApiAnswer | string | undefined> {
+  async #patched(what: string, call: ApiCall & { readonly tokens: number }): Promise<ApiAnswer | string | undefined> {
     const answer: ApiAnswer = await this.#parts.ask({ ...call, withinMs: WITHIN_MS });
     if (answer.status === 409) return 'conflict';
     if (answer.status === 403 || answer.status === 422) {

@@ -1,17 +1,18 @@
-import { evictionAnswer, EVICTION_REFUSALS, type ApiEviction, type EvictionRefusal } from '../../core/kubernetes/eviction-answer.js';
-import { HARD_GRACE_SECONDS } from '../../core/kubernetes/pending-deletion.js';
-import { evictCall, readPodCall, podNow } from '../../core/kubernetes/pod-call.js';
-import { disruptionTargetReason, podEvictionWay } from '../../core/kubernetes/pod-eviction-way.js';
-import { budgetsPath, violatedBudgets } from '../../core/kubernetes/violated-budgets.js';
-import type { Decision, EvictionInFlight, Outcome, VictimReading } from '../../core/decide/eviction.js';
-import { decisionMessage } from '../../core/message/message.js';
-import type { Workload } from '../../core/workload/workload.js';
-import type { Metrics } from '../../monitor/ports/metrics.js';
-import type { PodEvictionAnswer, PodEvictionRequest, PodEvictions } from '../../monitor/ports/node-pods.js';
-import type { StepListener, StepReport } from '../../monitor/ports/ports.js';
-import type { SentSignals } from '../../monitor/ports/sent-signals.js';
-import type { Ask, DeletionQueue } from './deletion-queue.js';
-import { NS_PER_SECOND } from '../../core/quantity/duration.js';
+import { evictionAnswer, EVICTION_REFUSALS, type ApiEviction, type EvictionRefusal } from '../../../core/kubernetes/eviction-answer.js';
+import { HARD_GRACE_SECONDS } from '../../../core/kubernetes/pending-deletion.js';
+import { evictCall, readPodCall, podNow } from '../../../core/kubernetes/pod-call.js';
+import { disruptionTargetReason, podEvictionWay } from '../../../core/kubernetes/pod-eviction-way.js';
+import { budgetsPath, violatedBudgets } from '../../../core/kubernetes/violated-budgets.js';
+import type { Decision, EvictionInFlight, Outcome, VictimReading } from '../../../core/decide/eviction.js';
+import { decisionMessage } from '../../../core/message/message.js';
+import type { Workload } from '../../../core/workload/workload.js';
+import type { Metrics } from '../../../monitor/ports/metrics.js';
+import type { PodEvictionAnswer, PodEvictionRequest, PodEvictions } from '../../../monitor/ports/node-pods.js';
+import type { StepListener, StepReport } from '../../../monitor/ports/ports.js';
+import type { SentSignals } from '../../../monitor/ports/sent-signals.js';
+import type { DeletionQueue } from './deletion-queue.js';
+import { WITHIN_MS, type Ask } from './report-ports.js';
+import { NS_PER_SECOND } from '../../../core/quantity/duration.js';
 
 export interface ApiPodEvictionsParts {
   readonly ask: Ask;
@@ -35,15 +36,11 @@ export interface RestoredEvictions {
 /** What of a step the API server is asked and told about. */
 type SteppedEvictions = Pick<StepReport, 'effects'> & { readonly input: Pick<StepReport['input'], 'victims'> };
 
-const WITHIN_MS = 10_000;
-
 /** Requests for evictions at the API server, and the deletions of pods that evictd ends itself. */
 export class ApiPodEvictions implements PodEvictions, StepListener {
   readonly #parts: ApiPodEvictionsParts;
   /** By uid: in flight. */
   readonly #decisions = new Map<string, Decision>();
-  /** By uid: evictd ends them itself, because the API server is away, and they are not decided yet. */
-  readonly #unasked = new Set<string>();
   /** By serial: when a signal has reached them, the budgets that this violates are counted. */
   readonly #uncounted = new Map<number, Workload['kubernetes']>();
   /** By serial: their budgets permit it, or are counted. */
@@ -68,12 +65,7 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     const { kubernetes: pod } = workload;
     if (pod === undefined) return () => 'unanswered';
     if (isResumed && queue.isSignalled(pod.uid)) return () => 'accepted'; // SIGTERM is not sent again
-    if (this.#parts.isAway()) {
-      this.#unasked.add(pod.uid);
-      const decision = this.#decisions.get(pod.uid);
-      if (decision) this.#decided(decision);
-      return () => 'unanswered';
-    }
+    if (this.#parts.isAway()) return () => 'unanswered';
     if (podEvictionWay(cause, budgets) === 'delete' || (isResumed && queue.stateOf(pod.uid) !== undefined)) {
       const sentNs = process.hrtime.bigint();
       return () => (queue.stateOf(pod.uid) === 'done' ? 'accepted' : { sentNs });
@@ -88,14 +80,19 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     return () => answer;
   }
 
-  signalled({ kubernetes }: Workload): void {
-    const decision = kubernetes && this.#decisions.get(kubernetes.uid);
-    if (decision === undefined) return;
-    const wasAsked = this.#evictionWay(decision) === 'evict';
-    this.#addDeletion(decision, secondsOf(decision.graceNs), wasAsked, true);
+  endItself({ kubernetes: pod }: Workload, send: () => boolean): void {
+    const decision = pod && this.#decisions.get(pod.uid);
+    if (pod === undefined || decision === undefined) {
+      send();
+      return;
+    }
+    const { queue } = this.#parts;
+    this.#addDeletion(decision, secondsOf(decision.graceNs), this.#evictionWay(decision) === 'evict');
+    if (!send()) return;
+    queue.signalled(pod.uid);
     this.#owesCount(decision);
     this.#signalled(decision.serial);
-    this.#parts.queue.send();
+    queue.send();
   }
 
   /** What a step decides is sent by a later one, whose reading shows that the signal was sent: hooks may delay it. */
@@ -121,9 +118,8 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     if (pod === undefined) return;
     this.#decisions.set(pod.uid, decision);
     const way = this.#evictionWay(decision);
-    const isUnasked = this.#unasked.delete(pod.uid);
-    if (way === 'evict' && !isUnasked) return;
-    this.#addDeletion(decision, way === 'kill' ? HARD_GRACE_SECONDS : secondsOf(decision.graceNs), false, isUnasked);
+    if (way === 'evict') return;
+    this.#addDeletion(decision, way === 'kill' ? HARD_GRACE_SECONDS : secondsOf(decision.graceNs));
     this.#owesCount(decision);
   }
 
@@ -147,20 +143,22 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
   }
 
   #resume({ decision, phase }: EvictionInFlight): void {
-    const isSignalled = this.#parts.queue.isSignalled(podOf(decision)?.uid ?? '');
-    if (isSignalled || this.#evictionWay(decision) !== 'evict') this.#settled.add(decision.serial);
+    const { queue } = this.#parts;
+    const { uid = '' } = podOf(decision) ?? {};
+    const isEvicted = this.#evictionWay(decision) === 'evict';
+    if (queue.isSignalled(uid) || !isEvicted) this.#settled.add(decision.serial);
     this.#decided(decision);
+    if (phase === 'terminating' && isEvicted && queue.stateOf(uid) !== undefined) this.#owesCount(decision); // it was to be signalled
     if (phase === 'dying') this.#addDeletion(decision, HARD_GRACE_SECONDS, true);
   }
 
-  #addDeletion(decision: Decision, graceSeconds: number, mayHaveBeenTold = false, isSignalled = false): void {
+  #addDeletion(decision: Decision, graceSeconds: number, mayHaveBeenTold = false): void {
     const pod = podOf(decision);
     if (pod === undefined) return;
     const { uid, namespace, name } = pod;
     const reason = disruptionTargetReason(decision.cause);
     const text = { reason, message: decisionMessage(decision) };
-    const entry = { uid, namespace, name, decision: decision.serial, ...text, graceSeconds, next: 'condition' as const };
-    this.#parts.queue.add({ ...entry, ...(isSignalled && { isSignalled }) }, mayHaveBeenTold);
+    this.#parts.queue.add({ uid, namespace, name, decision: decision.serial, ...text, graceSeconds, next: 'condition' }, mayHaveBeenTold);
   }
 
   #over(outcome: Outcome): void {

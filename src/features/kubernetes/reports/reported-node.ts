@@ -1,5 +1,5 @@
-import { TAINT_EFFECTS, type Taint } from '../../core/disruption/taint.js';
-import type { SavedSection } from './deletion-queue.js';
+import { TAINT_EFFECTS, type Taint } from '../../../core/disruption/taint.js';
+import type { SavedSection } from './report-ports.js';
 
 /** What evictd may have set at a node of the API server, and with which credential: another configuration takes it back. */
 export interface ReportedNode {

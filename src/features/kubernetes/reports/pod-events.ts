@@ -1,10 +1,10 @@
-import type { Effect } from '../../core/decide/effect.js';
-import { NO_EVENTS, nextEvent, type ClusterEvent, type EventSource, type EventState } from '../../core/kubernetes/event-series.js';
-import type { ApiCall } from '../../core/kubernetes/pod-call.js';
-import { decisionMessage, outcomeMessage } from '../../core/message/message.js';
-import type { Workload } from '../../core/workload/workload.js';
-import type { StepListener } from '../../monitor/ports/ports.js';
-import { randomPauseMs, type Ask } from './deletion-queue.js';
+import type { Effect } from '../../../core/decide/effect.js';
+import { NO_EVENTS, nextEvent, type ClusterEvent, type EventSource, type EventState } from '../../../core/kubernetes/event-series.js';
+import type { ApiCall } from '../../../core/kubernetes/pod-call.js';
+import { decisionMessage, outcomeMessage } from '../../../core/message/message.js';
+import type { Workload } from '../../../core/workload/workload.js';
+import type { StepListener } from '../../../monitor/ports/ports.js';
+import { randomPauseMs, WITHIN_MS, type Ask } from './report-ports.js';
 import { podOf } from './pod-evictions.js';
 
 export interface PodEventsParts {
@@ -14,7 +14,6 @@ export interface PodEventsParts {
   readonly pauseMs?: (failures: number) => number;
 }
 
-const WITHIN_MS = 10_000;
 /** Of more, the oldest are dropped. */
 const MAX_QUEUED = 64;
 

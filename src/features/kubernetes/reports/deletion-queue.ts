@@ -1,48 +1,39 @@
-import { backOffMs } from '../../core/kubernetes/back-off.js';
-import { answerText, deletionAnswer, type ApiAnswer } from '../../core/kubernetes/eviction-answer.js';
+import { answerText, deletionAnswer, type ApiAnswer } from '../../../core/kubernetes/eviction-answer.js';
 import {
   answered,
   concluded,
   addDeletion,
   continued,
+  noted,
+  restartText,
   stillPending,
   unfinished,
+  type EndedPod,
   type PendingDeletions,
   type PendingDeletion,
-} from '../../core/kubernetes/pending-deletion.js';
-import { readPodCall, nextCall, podNow, type ApiCall } from '../../core/kubernetes/pod-call.js';
-import type { Log } from '../../log/log.js';
-import { messageOf } from '../../errors.js';
-
-/** Rejects where there is no answer. */
-export type Ask = (call: ApiCall & { readonly withinMs: number }) => Promise<ApiAnswer>;
-
-/** What outlives a restart. */
-export interface SavedSection {
-  /** From the evictd before; undefined: nothing. */
-  readonly before: unknown;
-  /** Written at once. undefined: nothing. */
-  keep(value: unknown): void;
-}
+} from '../../../core/kubernetes/pending-deletion.js';
+import { readPodCall, nextCall, podNow } from '../../../core/kubernetes/pod-call.js';
+import type { Log } from '../../../log/log.js';
+import { messageOf } from '../../../errors.js';
+import { EndedPods } from './ended-pods.js';
+import { randomPauseMs, WITHIN_MS, type Ask, type SavedSection } from './report-ports.js';
+import { SendOrder, type CallFailure } from './send-order.js';
 
 export interface DeletionQueueParts {
   readonly ask: Ask;
   readonly section: SavedSection;
   readonly log: Pick<Log, 'info' | 'warn'>;
+  /** The kubelet has started an evicted pod again. Once for each eviction. */
+  readonly onRestart: (pod: EndedPod) => void;
   /** Left out: random. Tests wait less. */
   readonly pauseMs?: (failures: number) => number;
 }
 
-/** Why a call failed. */
-interface CallFailure {
-  /** `server`: other calls would fail as well. `permission`: they may, and take what other requests need. Both end the round. */
-  readonly of: 'call' | 'permission' | 'server';
+interface Failure {
+  readonly of: CallFailure;
   readonly why: string;
 }
 
-export const randomPauseMs = (failures: number): number => backOffMs(failures, Math.random());
-
-const WITHIN_MS = 10_000;
 /** So many take up to an hour. Then no permission will come, and other pods need the room. */
 const MAX_REFUSALS = 120;
 /** A webhook that fails for each patch must not hold the DELETE; a server that fails for a moment must not cost the condition. */
@@ -54,6 +45,7 @@ const MAX_CONDITION_ERRORS = 3;
  */
 export class DeletionQueue {
   readonly #parts: DeletionQueueParts;
+  readonly ended: EndedPods;
   #pending: PendingDeletions;
   /** By uid: a call may have reached the server without an answer, or before the restart. */
   readonly #doubtful: Set<string>;
@@ -63,10 +55,7 @@ export class DeletionQueue {
   readonly #refusals = new Map<string, number>();
   /** By uid: they have waited since the last failure. */
   #waiting = new Set<string>();
-  /** By uid, in this order: the last ones of a round. Without the permission for one pod, the next round begins with another one. */
-  readonly #forbidden = new Set<string>();
-  /** In this round. */
-  #hasAnswered = false;
+  readonly #order = new SendOrder();
   #failures = 0;
   #isSending = false;
   #isClosed = false;
@@ -78,6 +67,7 @@ export class DeletionQueue {
     this.#pending = continued(parts.section.before, inFlight);
     this.#doubtful = new Set(this.#pending.map(({ uid }) => uid));
     this.#held = new Set(this.#pending.flatMap(({ uid, decision }) => (inFlight.has(decision) ? [uid] : [])));
+    this.ended = new EndedPods(this.#pending, this.#restarted.bind(this));
   }
 
   /** How many evicted pods are not deleted at the API server yet. */
@@ -99,10 +89,7 @@ export class DeletionQueue {
   add(pod: PendingDeletion, mayHaveBeenSent = false): void {
     const pending = addDeletion(this.#pending, pod);
     const before = this.#pending.find(({ uid }) => uid === pod.uid);
-    if (before && before.decision < pod.decision) {
-      const what = `the kubelet has started ${pod.namespace}/${pod.name} again since decision ${String(before.decision)}`;
-      this.#parts.log.info(`${what}: the API server does not know yet that it was evicted`, { decision: pod.decision });
-    }
+    if (before && before.decision < pod.decision) this.ended.evictedAgain(pod.uid);
     if (pending === undefined) {
       const what = `${pod.namespace}/${pod.name} is evicted, and its kubelet may start it again`;
       this.#parts.log.warn(`${what}: too many pending deletions (${String(this.#pending.length)})`, {
@@ -118,9 +105,21 @@ export class DeletionQueue {
     this.#put(pending);
   }
 
+  /** evictd has sent SIGTERM itself. Saves before it returns. */
+  signalled(uid: string): void {
+    if (!this.isSignalled(uid)) this.#put(noted(this.#pending, uid, { isSignalled: true }));
+  }
+
   /** A signal has reached the pod: its calls may be made. */
   release(decision: number): void {
-    for (const pod of this.#pending) if (pod.decision === decision) this.#held.delete(pod.uid);
+    for (const pod of this.#pending) {
+      if (pod.decision !== decision) continue;
+      this.#held.delete(pod.uid);
+      if (pod.ended !== undefined) continue;
+      const endedMs = Date.now();
+      this.ended.add({ ...pod, endedMs });
+      this.#put(noted(this.#pending, pod.uid, { ended: endedMs }));
+    }
   }
 
   /** As in core/kubernetes/pending-deletion.ts. `ifReleased`: evictd has ended it if a signal has reached it. */
@@ -156,42 +155,37 @@ export class DeletionQueue {
   #put(pending: PendingDeletions): void {
     if (pending === this.#pending) return;
     this.#pending = pending;
-    for (const uids of [this.#held, this.#waiting, this.#forbidden, this.#doubtful, this.#refusals]) {
-      for (const uid of uids.keys()) if (!pending.some((pod) => pod.uid === uid)) uids.delete(uid);
-    }
+    const isPending = (uid: string): boolean => pending.some((pod) => pod.uid === uid);
+    for (const uids of [this.#held, this.#waiting, this.#doubtful, this.#refusals])
+      for (const uid of uids.keys()) if (!isPending(uid)) uids.delete(uid);
+    this.#order.keepOnly(isPending);
     this.#parts.section.keep(pending.length === 0 ? undefined : pending);
+  }
+
+  #restarted(pod: EndedPod): void {
+    const { log, onRestart } = this.#parts;
+    log.info(restartText(pod), { decision: pod.decision });
+    onRestart(pod);
+    this.#put(noted(this.#pending, pod.uid, { ended: 'restarted' }));
   }
 
   async #sendAll(): Promise<void> {
     this.#isSending = true;
-    this.#hasAnswered = false;
+    this.#order.begin();
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const failed = new Set<string>();
     let why: string | undefined;
     for (;;) {
-      const pod = this.#next(failed);
+      const pod = this.#order.next(this.#toSend());
       if (pod === undefined) break;
       const failure = await this.#sendOne(pod);
       if (this.#isClosed) return;
       if (failure === undefined) continue;
       why = `${pod.namespace}/${pod.name}: ${failure.why}`;
-      failed.add(pod.uid);
-      if (failure.of === 'permission') {
-        this.#forbidden.delete(pod.uid);
-        this.#forbidden.add(pod.uid);
-      }
-      if (failure.of !== 'call') break;
+      this.#order.failed(pod.uid, failure.of);
     }
     this.#isSending = false;
     this.#over(why);
-  }
-
-  /** The oldest that has not failed in this round. */
-  #next(failed: ReadonlySet<string>): PendingDeletion | undefined {
-    const left = this.#toSend().filter(({ uid }) => !failed.has(uid));
-    const [forbidden] = [...this.#forbidden].flatMap((uid) => left.find((pod) => pod.uid === uid) ?? []);
-    return left.find(({ uid }) => !this.#forbidden.has(uid)) ?? forbidden;
   }
 
   /** @param why  the last failure; undefined: there was none */
@@ -218,7 +212,7 @@ export class DeletionQueue {
   }
 
   /** undefined: one call less is to be made. */
-  async #sendOne(pod: PendingDeletion): Promise<CallFailure | undefined> {
+  async #sendOne(pod: PendingDeletion): Promise<Failure | undefined> {
     const isDoubtful = this.#doubtful.has(pod.uid);
     const call = isDoubtful ? readPodCall(pod) : nextCall(pod, new Date().toISOString());
     try {
@@ -227,15 +221,15 @@ export class DeletionQueue {
       return isDoubtful ? this.#seen(pod, answer) : this.#handleAnswer(pod, answer);
     } catch (error) {
       this.#doubtful.add(pod.uid);
-      return { of: 'server', why: messageOf(error) };
+      return { of: 'unanswered', why: messageOf(error) };
     }
   }
 
-  #handleAnswer(pod: PendingDeletion, answer: ApiAnswer): CallFailure | undefined {
+  #handleAnswer(pod: PendingDeletion, answer: ApiAnswer): Failure | undefined {
     if (pod.next === 'done') return undefined;
     const result = deletionAnswer(pod.next, answer);
     if (result === 'away') return this.#unanswered(pod, answer);
-    this.#hasAnswered = true;
+    this.#order.answered(pod.uid);
     if (result === 'failed') {
       if (this.#refused(pod) >= MAX_REFUSALS) {
         this.#giveUp(pod, answer);
@@ -253,13 +247,13 @@ export class DeletionQueue {
     return undefined;
   }
 
-  /** A server that fails may have carried out the call: the pod is read first. If that is answered, only the call fails. */
-  #unanswered(pod: PendingDeletion, answer: ApiAnswer): CallFailure | undefined {
+  /** A server that fails may have carried out the call: the pod is read first. */
+  #unanswered(pod: PendingDeletion, answer: ApiAnswer): Failure | undefined {
     const why = `it ${answerText(answer)}`;
     if (answer.status < 500) return { of: 'server', why };
+    const isOfCall = this.#order.hasAnswered && !this.#doubtful.has(pod.uid) && pod.next === 'condition';
     this.#doubtful.add(pod.uid);
-    if (!this.#hasAnswered) return { of: 'server', why };
-    if (pod.next !== 'condition' || this.#refused(pod) < MAX_CONDITION_ERRORS) return { of: 'call', why };
+    if (!isOfCall || this.#refused(pod) < MAX_CONDITION_ERRORS) return { of: 'unanswered', why };
     this.#refusals.delete(pod.uid);
     this.#put(answered(this.#pending, pod, 'done'));
     return undefined;
@@ -281,11 +275,11 @@ export class DeletionQueue {
   }
 
   /** If the answer has no pod, the call is made again. */
-  #seen(pod: PendingDeletion, answer: ApiAnswer): CallFailure | undefined {
+  #seen(pod: PendingDeletion, answer: ApiAnswer): Failure | undefined {
     const now = answer.status === 200 ? podNow(answer.body) : undefined;
     const result = deletionAnswer('condition', answer);
-    if (result === 'away') return { of: 'server', why: `it ${answerText(answer)}` };
-    this.#hasAnswered = true;
+    if (result === 'away') return this.#unanswered(pod, answer);
+    this.#order.answered(pod.uid);
     this.#doubtful.delete(pod.uid);
     if (result === 'gone') this.#put(answered(this.#pending, pod, 'gone'));
     else if (now !== undefined) this.#compare(pod, now);

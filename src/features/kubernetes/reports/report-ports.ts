@@ -1,0 +1,19 @@
+import { backOffMs } from '../../../core/kubernetes/back-off.js';
+import type { ApiAnswer } from '../../../core/kubernetes/eviction-answer.js';
+import type { ApiCall } from '../../../core/kubernetes/pod-call.js';
+
+/** Rejects where there is no answer. `tokens`: as of ApiRequest. */
+export type Ask = (call: ApiCall & { readonly withinMs: number; readonly tokens?: number }) => Promise<ApiAnswer>;
+
+/** What outlives a restart. */
+export interface SavedSection {
+  /** From the evictd before; undefined: nothing. */
+  readonly before: unknown;
+  /** Written at once. undefined: nothing. */
+  keep(value: unknown): void;
+}
+
+/** Of each request. */
+export const WITHIN_MS = 10_000;
+
+export const randomPauseMs = (failures: number): number => backOffMs(failures, Math.random());

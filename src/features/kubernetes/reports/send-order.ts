@@ -1,0 +1,72 @@
+import type { PendingDeletion, PendingDeletions } from '../../../core/kubernetes/pending-deletion.js';
+
+/**
+ * Why a call for a pod has failed. `call`: it is refused. `permission`: so are others, perhaps, which take what other requests need.
+ * `unanswered`: no answer, or 5xx, which may be about this pod: a webhook, say. `server`: any call would fail now.
+ */
+export type CallFailure = 'call' | 'permission' | 'unanswered' | 'server';
+
+/** In a row. Then the server is away, and further calls would only add to its load. */
+const MAX_UNANSWERED = 2;
+
+/**
+ * The order of the pods in a round of calls: the oldest first, and last those that have failed before by themselves. As long as the
+ * server answers no call, each round begins with another pod: no pod can hold the others.
+ */
+export class SendOrder {
+  /** By uid, in this order. */
+  readonly #last = new Set<string>();
+  /** The same, where the server has answered no call since: all are tried in the order of their age once it does. */
+  readonly #unproved = new Set<string>();
+  /** In this round. */
+  readonly #failed = new Set<string>();
+  #hasAnswered = false;
+  #unanswered = 0;
+  #isOver = false;
+
+  begin(): void {
+    this.#failed.clear();
+    this.#hasAnswered = false;
+    this.#unanswered = 0;
+    this.#isOver = false;
+  }
+
+  /** undefined: the round is over. */
+  next(pods: PendingDeletions): PendingDeletion | undefined {
+    if (this.#isOver) return undefined;
+    const left = pods.filter(({ uid }) => !this.#failed.has(uid));
+    const late = [...this.#unproved, ...this.#last];
+    const [first] = late.flatMap((late) => left.find(({ uid }) => uid === late) ?? []);
+    return left.find(({ uid }) => !late.includes(uid)) ?? first;
+  }
+
+  /** In this round. */
+  get hasAnswered(): boolean {
+    return this.#hasAnswered;
+  }
+
+  /** The server has answered a call for this pod, perhaps with a refusal. */
+  answered(uid: string): void {
+    this.#hasAnswered = true;
+    this.#unanswered = 0;
+    for (const other of this.#unproved) if (this.#failed.has(other)) this.#last.add(other);
+    this.#unproved.clear();
+    this.#last.delete(uid);
+  }
+
+  failed(uid: string, why: CallFailure): void {
+    this.#failed.add(uid);
+    if (why === 'unanswered') this.#unanswered += 1;
+    if (why === 'permission' || why === 'unanswered') {
+      this.#last.delete(uid);
+      this.#unproved.delete(uid);
+      (why === 'permission' || this.#hasAnswered ? this.#last : this.#unproved).add(uid);
+    }
+    this.#isOver = why === 'permission' || why === 'server' || this.#unanswered >= MAX_UNANSWERED;
+  }
+
+  /** @param isPending  others are forgotten */
+  keepOnly(isPending: (uid: string) => boolean): void {
+    for (const uids of [this.#last, this.#unproved]) for (const uid of uids) if (!isPending(uid)) uids.delete(uid);
+  }
+}
