@@ -1,6 +1,8 @@
 import { Document, isPair, isScalar, visit } from 'yaml';
 import { printable } from '../../core/name/printable.js';
+import { parseDuration } from '../../core/quantity/duration.js';
 import { noteText, type MigratedEntry, type MigratedPolicy, type Migration, type Note } from './migration.js';
+import { seconds } from './values.js';
 import { wrapped } from '../../cli/output/wrapped.js';
 
 /** Lines of comments are at most this wide. */
@@ -10,7 +12,7 @@ const NAME_LENGTH = 63;
 
 /** The migration as a configuration file. Its comments hold every setting that was read. */
 export function migrationText(heading: string, { remarks, settings, workloads, rules, policies, rest }: Migration): string {
-  const named = withNames(policies);
+  const named = withNames(apart(policies));
   const sections = [
     [heading, ...remarks].flatMap((remark, index) => [...(index === 0 ? [] : ['#']), ...comment(remark)]),
     ...settings.map(({ notes, value }) => [...commentOf(notes), ...yaml(value)]),
@@ -78,6 +80,23 @@ function comment(paragraph: string, indent = '', hanging = ''): string[] {
   const lines = wrapped(printable(paragraph), WIDTH - `${indent}# ${hanging}`.length);
   return lines.map((line, index) => `${indent}# ${index === 0 ? '' : hanging}${line}`);
 }
+
+/** evictd refuses two policies with the same scope, condition and `for`. The later one acts a second later. */
+function apart(policies: readonly MigratedPolicy[]): MigratedPolicy[] {
+  const taken = new Set<string>();
+  return policies.map((policy) => {
+    const { scope, when, unless, notes, for: wanted = '0s' } = policy;
+    const keyOf = (held: string): string => JSON.stringify([scope, when, unless, held]);
+    let held = wanted;
+    while (taken.has(keyOf(held))) held = seconds(Number(parseDuration(held)) / 1e9 + 1);
+    taken.add(keyOf(held));
+    if (held === wanted) return policy;
+    const later = notes.slice(0, 1).map(({ position }) => ({ setting: 'for', position, text: LATER }));
+    return { ...policy, for: held, notes: [...notes, ...later] };
+  });
+}
+
+const LATER = 'a policy before has this scope and condition: this one acts a second later';
 
 /** Names as evictd wants them, unique by a number at the end. */
 function withNames(policies: readonly MigratedPolicy[]): NamedPolicy[] {

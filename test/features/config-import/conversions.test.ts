@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { load } from '../../config/scratch.js';
 import { commentsOf, converted, convertedText, settingsOf } from './converted.js';
 
 describe('oomd', () => {
@@ -201,6 +202,12 @@ describe('oomd', () => {
       ['/a.slice - cooldown: 15s - kill', '/b.slice - cooldown: 15s - kill'],
     ],
     [
+      'the same of one cgroup, a second later',
+      [kill('kill_by_swap_usage', 'a.slice/*', { always_continue: 'true' }), kill('kill_by_pg_scan', 'a.slice/*')],
+      {},
+      ['/a.slice - cooldown: 15s - kill', '/a.slice for: 1s cooldown: 15s - kill'],
+    ],
+    [
       'its own delay before that of the ruleset',
       [kill('kill_by_swap_usage', 'a.slice/*', { post_action_delay: 40 }), kill('kill_by_swap_usage', 'b.slice/*')],
       { post_action_delay: 30 },
@@ -388,6 +395,20 @@ describe('systemd-oomd', () => {
     const settings = settingsOf(files({ 'r.oomrule': `[Rule]\n${text}`, 'a.slice': '[Slice]\nOOMRules=r' }));
     if (policy === undefined) expect(settings).toBe('');
     else expect(settings).toContain(policy);
+  });
+
+  test('a rule that is named twice is one policy; two rules with one condition load, the second acts later', () => {
+    const rule = (action: string): string => `[Rule]\nSwapUsageMax=80%\nLastingSec=5s\nAction=${action}`;
+    const rules = { 'r.oomrule': rule('kill-by-swap'), 'q.oomrule': rule('kill-all') };
+    const text = files({ ...rules, 'a.slice': '[Slice]\nMemoryHigh=5G\nOOMRules=r q\nOOMRules=r' });
+    expect([...settingsOf(text).matchAll(/(?:for|kill): .*/g)].map(([line]) => line)).toEqual([
+      'for: 5s',
+      'kill: {by: [swap]}',
+      'for: 6s',
+      'kill: {}',
+    ]);
+    expect(load({ 'config.yaml': text }).config.policies).toHaveLength(2);
+    expect(commentsOf(text)).toContain('a.slice:3: OOMRules=r q: its workloads');
   });
 
   test('an empty OOMRules= removes the rules before it; a rule that no file has is named', () => {

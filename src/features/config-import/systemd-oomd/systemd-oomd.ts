@@ -207,17 +207,9 @@ class Conversion {
 
   #workloads(): MigratedEntry[] {
     const acting = this.#units.filter((unit) => !this.#isIdle(unit));
-    const named = mapBy(
-      acting,
-      ({ place }) => JSON.stringify(place.source),
-      (units) => units,
-    );
-    return [...named.values()].flatMap((units) => {
-      const [first] = units;
-      return first === undefined
-        ? []
-        : [{ notes: units.flatMap(({ notes }) => notes.slice(0, 1).map(asSource)), value: first.place.source }];
-    });
+    const sourceOf = ({ place }: Unit): string => JSON.stringify(place.source);
+    const entries = mapBy(acting, sourceOf, (units) => ({ notes: units.flatMap(sourceNotes), value: units[0]?.place.source ?? {} }));
+    return [...entries.values()];
   }
 
   #missingRules({ settings }: Unit): Note[] {
@@ -251,8 +243,10 @@ const IDLE_RULE = 'no policy: this rule has no Action=, no condition, or one tha
 
 const UNUSED_RULE = 'no policy: no unit among the files has OOMRules= with this rule';
 
-function asSource(note: Note): Note {
-  return { ...note, text: 'its workloads' };
+/** Of the setting that makes the unit one of systemd-oomd. */
+function sourceNotes({ notes }: Unit): Note[] {
+  const own = notes.find(({ text }) => text !== OTHER_SECTION);
+  return own === undefined ? [] : [{ ...own, text: 'its workloads' }];
 }
 
 function noteOf(assignment: Assignment): Note {
@@ -268,7 +262,7 @@ function lastOf(assignments: readonly Assignment[]): ReadonlyMap<string, Assignm
 
 /** OOMRules= adds to the ones before; an empty one resets the list. */
 function rulesOf(settings: ReadonlyMap<string, Assignment>): readonly string[] {
-  return (settings.get('OOMRules')?.value ?? '').split(/\s+/).filter((name) => name !== '');
+  return [...new Set((settings.get('OOMRules')?.value ?? '').split(/\s+/).filter((name) => name !== ''))];
 }
 
 function unitKey(file: string): string {
