@@ -130,7 +130,8 @@ export class Monitor {
     this.#tickAtNs = atNs + this.intervalNs;
     const isAwaited = this.#isUndecided || [this.#dueAtNs, this.#notBeforeNs, this.#waiting].some((awaited) => awaited !== undefined);
     if (source === 'tick' && !isAwaited && this.#quiet.tickWithoutPass(this.policy, this.#state, atNs)) {
-      this.#schedule();
+      if ((this.#quiet.policiesAtNs ?? this.#tickAtNs) < this.#tickAtNs) this.#fire(atNs);
+      else this.#schedule();
       return;
     }
     this.#reclaims.useLastReadings();
@@ -141,9 +142,7 @@ export class Monitor {
 
   /** Returns whether anything was armed. A pass must follow then: a threshold that is already crossed does not wake. */
   #arm(): boolean {
-    const armed = this.parts.node.arm(this.policy.thresholds, (wake) => {
-      this.#woken(wake);
-    });
+    const armed = this.parts.node.arm(this.policy.thresholds, this.#woken.bind(this));
     this.parts.workloads.refresh();
     const notifiers = this.parts.node.notifiers();
     const problems = this.parts.workloads.problems();

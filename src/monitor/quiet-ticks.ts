@@ -12,7 +12,7 @@ const PASS_EVERY = 6;
 
 interface QuietTicksParts {
   readonly node: Pick<Node, 'steady' | 'read'>;
-  readonly policies?: Pick<PolicyPort, 'read'>;
+  readonly policies?: Pick<PolicyPort, 'read' | 'bytesPerSecond'>;
   readonly workloads: Pick<WorkloadSource, 'refresh'>;
   readonly reporter: Pick<Reporter, 'skipped' | 'sampled'>;
   readonly heartbeat: Pick<Heartbeat, 'beat'>;
@@ -72,9 +72,12 @@ export class QuietTicks {
     const isDue = dueAtNs !== undefined && dueAtNs <= nowNs;
     if (policies === undefined || isDue || !isCalm(state) || listeners.some((listener) => !('skipped' in listener))) return undefined;
     const observations = node.read();
-    const looked = lookAtPolicies(policy, state, { nowNs, observe: () => observations, policyReadings: () => policies.read() });
-    if (looked !== undefined) this.passed(policy, looked, nowNs);
-    return looked;
+    const readings = policies.read();
+    const input = { nowNs, observe: () => observations, policyReadings: () => readings };
+    const looked = lookAtPolicies(policy, state, input, policies.bytesPerSecond);
+    if (looked === undefined) return undefined;
+    this.#policiesAtNs = policiesDueNs(policy, looked.state.policies, nowNs, looked.leadNs);
+    return looked.state;
   }
 
   /** No pass may be made yet. evictd is alive, though it waits. */

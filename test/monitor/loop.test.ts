@@ -481,11 +481,41 @@ test.each<[rule: string, change: (node: SteadyNode) => void, listener: Partial<S
   expect(passes.filter((source) => source === 'tick').length).toBeGreaterThanOrEqual(4);
 });
 
+const PLAYED_POLICIES = {
+  ...{ bytesPerSecond: Infinity, workloads: () => [], processes: () => [], perform: () => undefined },
+  ...{ results: () => [], close: () => undefined },
+};
+
+test('a tick judges the policies that are due before the next one: one wake for both', async () => {
+  let isTick = false;
+  const looks: boolean[] = [];
+  policies = {
+    ...PLAYED_POLICIES,
+    read: () => {
+      looks.push(isTick);
+      return { node: { path: '', timeNs: process.hrtime.bigint(), values: new Map() }, scopes: new Map() };
+    },
+  };
+  const skipped = (): boolean => {
+    isTick = true;
+    queueMicrotask(() => (isTick = false));
+    return true;
+  };
+  listeners.push({ stepped: () => undefined, skipped, close: () => undefined });
+  const when = condition('memory.available falling over 1s', 'node');
+  const inForce = policy([hard], { policies: [{ name: 'p', when, forNs: 0n, cooldownNs: SECOND, then: [NOTIFY] }] });
+  start(new SteadyNode(), { begin: () => victim }, two);
+  monitor?.reconfigure(inForce, 400_000_000n); // the policy is due every 500 ms
+  looks.length = 0;
+  await eventually('it is judged three times', () => looks.length >= 3);
+  expect(looks).toEqual([true, true, true]);
+});
+
 test('a policy that is not met is judged without a pass; the first pass that sees it met acts', async () => {
   const node = new SteadyNode();
   let reads = 0;
   policies = {
-    ...{ workloads: () => [], processes: () => [], perform: () => undefined, results: () => [], close: () => undefined },
+    ...PLAYED_POLICIES,
     read: () => {
       reads += 1;
       return { node: { path: '', timeNs: process.hrtime.bigint(), values: new Map() }, scopes: new Map() };

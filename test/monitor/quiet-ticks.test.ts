@@ -3,7 +3,7 @@ import { initialState, type State } from '../../src/core/decide/state.js';
 import type { Threshold } from '../../src/core/threshold/threshold.js';
 import type { NotifierState, SourceProblem, StepListener } from '../../src/monitor/ports/ports.js';
 import { QuietTicks } from '../../src/monitor/quiet-ticks.js';
-import { NOTIFY, ofCgroup } from '../core/ladder/policies.js';
+import { condition, NOTIFY, ofCgroup } from '../core/ladder/policies.js';
 import { policy, threshold } from '../core/support.js';
 
 const memory = threshold('memory.available', '200Mi');
@@ -86,7 +86,7 @@ test('the sixth tick makes a pass; arming counts anew', () => {
   expect(skipped()).toBe(5);
 });
 
-const policies = { read: () => ({ scopes: new Map() }) };
+const policies = { bytesPerSecond: Infinity, read: () => ({ scopes: new Map() }) };
 const listener: StepListener = { stepped: () => undefined, skipped: () => false, close: () => undefined };
 const recorder: StepListener = { stepped: () => undefined, close: () => undefined };
 
@@ -102,4 +102,13 @@ test.each<[rule: string, mayBe: boolean, parts: Parameters<typeof quietTicks>[0]
   const inForce = policy([memory], { policies: [ofCgroup([NOTIFY])] });
   const looked = quiet.policiesWithoutPass(inForce, { ...initialState, ...state }, dueAtNs, 10n);
   expect([looked !== undefined, quiet.policiesAtNs]).toEqual(mayBe ? [true, 2_000_000_010n] : [false, undefined]);
+});
+
+test('policies whose conditions are far away are judged later; after a pass as soon as ever', () => {
+  const quiet = quietTicks({ policies: { bytesPerSecond: 1024, read: () => ({ scopes: new Map([['p', []]]) }) } });
+  const inForce = policy([memory], { policies: [ofCgroup([NOTIFY], { when: condition('memory.current > 3Ki', 'cgroup') })] });
+  quiet.policiesWithoutPass(inForce, initialState, undefined, 10n);
+  expect(quiet.policiesAtNs).toBe(5_000_000_010n);
+  quiet.passed(inForce, initialState, 20n);
+  expect(quiet.policiesAtNs).toBe(2_000_000_020n);
 });

@@ -1,5 +1,7 @@
 import type { Policy } from '../decide/state.js';
 import { scopeDueNs } from './ladder.js';
+import { conditionLeadS, type LeadReadings } from '../policy/condition-lead.js';
+import type { ConfiguredPolicy } from '../policy/configured-policy.js';
 import type { PolicyState } from './policy-state.js';
 import { windowsOf } from './policy-truth.js';
 
@@ -7,6 +9,8 @@ import { windowsOf } from './policy-truth.js';
 const CALM_NS = 2_000_000_000n;
 const BUSY_NS = 1_000_000_000n;
 const MIN_NS = 500_000_000n;
+/** However far away a condition is: limits change, and cgroups are moved. */
+const LONGEST_LEAD_NS = 10_000_000_000n;
 
 /** Whether a condition holds, or something is throttled or frozen. */
 export function isBusy({ scopes, restraints }: PolicyState): boolean {
@@ -15,8 +19,37 @@ export function isBusy({ scopes, restraints }: PolicyState): boolean {
   );
 }
 
-/** When policies have to be judged again without any event; undefined: there are none. */
-export function policiesDueNs(policy: Pick<Policy, 'policies' | 'shuttingDown'>, state: PolicyState, nowNs: bigint): bigint | undefined {
+/**
+ * For how long no condition can become true. One with a window needs readings of the whole window before.
+ *
+ * @param readingsOf  what was read just now
+ * @param bytesPerSecond  how fast memory may be filled
+ */
+export function policiesLeadNs(
+  configured: readonly ConfiguredPolicy[],
+  readingsOf: (policy: ConfiguredPolicy) => LeadReadings,
+  bytesPerSecond: number,
+): bigint {
+  let lead = LONGEST_LEAD_NS;
+  for (const policy of configured) {
+    const own = conditionLeadS(policy.when, readingsOf(policy), bytesPerSecond) * 1e9 - Number(windowsOf(policy).longestNs);
+    if (own < Number(lead)) lead = BigInt(Math.trunc(Math.max(own, 0)));
+    if (lead === 0n) break;
+  }
+  return lead;
+}
+
+/**
+ * When policies have to be judged again without any event; undefined: there are none.
+ *
+ * @param leadNs  from `policiesLeadNs`
+ */
+export function policiesDueNs(
+  policy: Pick<Policy, 'policies' | 'shuttingDown'>,
+  state: PolicyState,
+  nowNs: bigint,
+  leadNs = 0n,
+): bigint | undefined {
   const { policies: configured = [], shuttingDown } = policy;
   if (configured.length === 0 || shuttingDown) return undefined;
   let everyNs = isBusy(state) ? BUSY_NS : CALM_NS;
@@ -24,7 +57,7 @@ export function policiesDueNs(policy: Pick<Policy, 'policies' | 'shuttingDown'>,
     const { shortestNs } = windowsOf(policy);
     if (shortestNs !== undefined && shortestNs / 2n < everyNs) everyNs = shortestNs / 2n;
   }
-  let due = nowNs + (everyNs > MIN_NS ? everyNs : MIN_NS);
+  let due = nowNs + leadNs + (everyNs > MIN_NS ? everyNs : MIN_NS);
   const forNs = new Map(configured.map((policy) => [policy.name, policy.forNs]));
   for (const scope of state.scopes.values()) {
     const scopeNs = scopeDueNs(scope, forNs.get(scope.policy) ?? 0n);

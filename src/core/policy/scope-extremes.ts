@@ -10,6 +10,8 @@ type ComparisonTest = Extract<Condition, { readonly kind: 'comparison' }>;
 interface Extremes {
   readonly least: number;
   readonly greatest: number;
+  /** Whether the value is known of each. */
+  readonly isComplete: boolean;
 }
 
 /** By the readings, which policies with the same scope share, and then by what is compared. */
@@ -56,6 +58,12 @@ function isUpwards(comparison: Comparison): boolean {
   return comparison === '>' || comparison === '>=';
 }
 
+/** The largest value of these cgroups, at least 0, which a new one begins with; undefined: it is not known of each. */
+export function greatestOf(metric: MetricReference, readings: readonly ScopeReading[]): number | undefined {
+  const { greatest, isComplete } = extremesOf({ metric }, readings);
+  return isComplete ? Math.max(greatest, 0) : undefined;
+}
+
 /** The value that meets the comparison soonest: of a share the quotient. */
 function extremeOf(test: ComparisonTest, readings: readonly ScopeReading[]): number {
   const { least, greatest } = extremesOf(test, readings);
@@ -63,22 +71,28 @@ function extremeOf(test: ComparisonTest, readings: readonly ScopeReading[]): num
 }
 
 /** A value that is not known does not count: it makes no comparison true. */
-function extremesOf({ metric, amount }: ComparisonTest, readings: readonly ScopeReading[]): Extremes {
-  const base = amount.kind === 'share' ? amount.of : undefined;
+function extremesOf(
+  { metric, amount }: Pick<ComparisonTest, 'metric'> & Partial<Pick<ComparisonTest, 'amount'>>,
+  readings: readonly ScopeReading[],
+): Extremes {
+  const base = amount?.kind === 'share' ? amount.of : undefined;
   const key = base === undefined ? metric.name : `${metric.name} / ${base.name}`;
   const known = KNOWN.get(readings) ?? new Map<string, Extremes>();
   KNOWN.set(readings, known);
   let extremes = known.get(key);
   if (extremes !== undefined) return extremes;
-  let [least, greatest] = [Infinity, -Infinity];
+  let [least, greatest, isComplete] = [Infinity, -Infinity, true];
   for (const reading of readings) {
     const value = levelOf(metric, reading);
     const total = base === undefined ? 1 : gaugeOf(base).read(reading.values);
-    if (value === undefined || total === undefined) continue;
+    if (value === undefined || total === undefined) {
+      isComplete = false;
+      continue;
+    }
     if (total === 0 || value / total < least) least = total === 0 ? -Infinity : value / total;
     if (total === 0 || value / total > greatest) greatest = total === 0 ? Infinity : value / total;
   }
-  extremes = { least, greatest };
+  extremes = { least, greatest, isComplete };
   known.set(key, extremes);
   return extremes;
 }

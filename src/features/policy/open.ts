@@ -71,6 +71,10 @@ export class Policies implements PolicyPort, StepListener {
     void this.#warnOfPrograms(this.#runner);
   }
 
+  get bytesPerSecond(): number {
+    return this.#running?.bytesPerSecond ?? Infinity;
+  }
+
   read(how?: 'anew'): PolicyReadings | undefined {
     const nowNs = process.hrtime.bigint();
     if (this.#running === undefined) return undefined;

@@ -9,6 +9,7 @@ import type { WorkloadProcess } from '../../core/workload/process.js';
 import type { Rule } from '../../core/workload/rule.js';
 import type { Workload } from '../../core/workload/workload.js';
 import type { Hierarchies } from '../../host/linux/cgroup/hierarchies.js';
+import { fastestFill } from '../../host/linux/sampling/fill-rates.js';
 import { selectHost } from '../../host/select.js';
 import type { ProgramRunner, SourceProblem } from '../../monitor/ports/ports.js';
 import type { UnitManager } from '../../monitor/ports/unit-port.js';
@@ -59,6 +60,8 @@ export class RunningPolicies {
   readonly #comparedValues: ReturnType<typeof comparedValues>;
   readonly #actions: LadderActions;
   readonly #triggers: PressureTriggers;
+  /** As for `PolicyPort`. */
+  readonly bytesPerSecond = fastestFill(native);
   /** undefined: no memory controller. */
   readonly #hierarchy: CgroupHierarchy | undefined;
 

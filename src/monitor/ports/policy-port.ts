@@ -17,6 +17,8 @@ export interface PolicyAnswers {
 
 /** What policies read and do, besides evictions. Never throws. */
 export interface PolicyPort {
+  /** How fast memory may be filled from a rest; Infinity: not known. */
+  readonly bytesPerSecond: number;
   /** One pass over the scopes of all policies, or that of a moment ago. undefined: nothing could be read. */
   read(how?: 'anew'): PolicyReadings | undefined;
   /** The values that victims are compared by, of these cgroups. What could not be read is left out. */

@@ -27,6 +27,11 @@ const PROCESSES_PER_CORE = 30_000;
  */
 const DISK = { bytesAtRest: 250e6, inodesAtRest: 25_000, periodMs: 1_000 };
 
+/** What begins to fill memory from a rest is seen in time up to this rate, in bytes per second. */
+export function fastestFill(native: Pick<Binding, 'measureFill'>): number {
+  return 4 * fillRates(native, 'memory').restRatePerSecond;
+}
+
 const cores = availableParallelism();
 /** Of this machine, by what has measured it. */
 const bytesPerCore = new WeakMap<Binding['measureFill'], number>();

@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import { conditionLeadS } from '../../../src/core/policy/condition-lead.js';
+import { evaluateCondition } from '../../../src/core/policy/evaluate-condition.js';
+import { fc } from '../../support/property.js';
+import { conditionOf } from '../condition/conditions.js';
+import { reading } from './scopes.js';
+
+const GIB = 2 ** 30;
+const RATE = 10 * GIB;
+const node = reading(0, { 'memory.available': 30 * GIB, 'memory.available.capacity': 40 * GIB, 'io.pressure.some.avg10': 20 }, 'node');
+const cgroups = [
+  { 'memory.current': 1 * GIB, 'memory.max': 9 * GIB, 'memory.pressure.full.avg60': 0, processes: 3 },
+  { 'memory.current': 4 * GIB, 'memory.max': 9 * GIB, 'memory.pressure.full.avg60': 10, 'memory.anon': GIB },
+].map((values) => reading(0, values));
+
+test.each<[condition: string, seconds: number]>([
+  ['memory.available < 10Gi', 2],
+  ['memory.available <= 25%', 2],
+  ['memory.available < 31Gi', 0],
+  ['memory.available > 20Gi', 0],
+  ['memory.current > 24Gi', 2],
+  ['memory.current > 3Gi', 0],
+  ['memory.current < 1Gi', 0],
+  ['memory.current > 90% of memory.max', 0], // a limit may be lowered at once
+  ['memory.max > 90Gi', 0],
+  ['memory.anon > 90Gi', 0], // not known of each
+  ['processes > 1000', 0],
+  ['memory.pressure.full.avg60 > 40%', 60 * Math.log(0.9 / 0.6) - 2],
+  ['memory.pressure.full.avg60 > 11%', 0],
+  ['memory.pressure.full.avg60 >= 100%', Infinity],
+  ['node.io.pressure.some.avg10 > 60%', 10 * Math.log(2) - 2],
+  ['memory.current > 24Gi & memory.available < 20Gi', 2],
+  ['memory.current > 24Gi & processes > 5', 2],
+  ['memory.current > 24Gi | memory.available < 20Gi', 1],
+  ['memory.current > 24Gi | processes > 5', 0],
+  ['!(memory.current > 24Gi)', 0],
+  ['memory.growth > 1Gi over 10s', 0],
+  ['cgroup(/x).memory.current > 90Gi', 0],
+])('%s cannot become true for %d s', (condition, seconds) => {
+  expect(conditionLeadS(conditionOf(condition, 'cgroup'), { node, scope: cgroups }, RATE)).toBeCloseTo(seconds);
+});
+
+test('a new cgroup may fill from 0; where nothing is known, anything may be true now', () => {
+  const condition = conditionOf('memory.current > 20Gi', 'cgroup');
+  expect(conditionLeadS(condition, { node: undefined, scope: [] }, RATE)).toBe(2);
+  expect(conditionLeadS(condition, { node, scope: undefined }, RATE)).toBe(0);
+  expect(conditionLeadS(conditionOf('memory.available < 1Gi', 'node'), { node: undefined, scope: undefined }, RATE)).toBe(0);
+});
+
+test('until then no fill that is possible makes the condition true', () => {
+  const gibibytes = fc.integer({ min: 1, max: 40 });
+  const percent = fc.integer({ min: 1, max: 99 });
+  const one = fc.oneof(
+    gibibytes.map((limit) => `memory.current > ${String(limit)}Gi`),
+    gibibytes.map((limit) => `memory.available < ${String(limit)}Gi`),
+    percent.map((limit) => `memory.available <= ${String(limit)}%`),
+    percent.map((limit) => `memory.pressure.full.avg10 >= ${String(limit)}%`),
+    percent.map((limit) => `node.io.pressure.some.avg60 > ${String(limit)}%`),
+  );
+  const any = fc.oneof(
+    one,
+    fc.tuple(one, fc.constantFrom('&', '|'), one).map((parts) => parts.join(' ')),
+  );
+  const values = fc.record({ used: gibibytes, stalled: percent });
+  fc.assert(
+    fc.property(
+      any,
+      values,
+      fc.array(values, { maxLength: 3 }),
+      fc.double({ min: 0, max: 0.999, noNaN: true }),
+      (text, ofNode, of, part) => {
+        const condition = conditionOf(text, 'cgroup');
+        const cgroup = (used: number, average: number) =>
+          reading(0, { 'memory.current': used * GIB, 'memory.pressure.full.avg10': average });
+        const machine = (used: number, average: number) =>
+          reading(
+            0,
+            { 'memory.available': (40 - used) * GIB, 'memory.available.capacity': 40 * GIB, 'io.pressure.some.avg60': average },
+            'node',
+          );
+        const scope = of.map(({ used, stalled }) => cgroup(used, stalled));
+        const lead = conditionLeadS(condition, { node: machine(ofNode.used, ofNode.stalled), scope }, RATE);
+        if (lead === 0) return;
+        const seconds = part * Math.min(lead, 100);
+        const filled = (used: number): number => used + 10 * seconds;
+        // The kernel has not said yet what stalled in the last two seconds.
+        const stalls = (average: number, over: number): number => 100 - (100 - average) * Math.exp(-(seconds + 2) / over);
+        const later = [...of, { used: 0, stalled: 0 }].map(({ used, stalled }) => cgroup(filled(used), stalls(stalled, 10)));
+        const node = { readings: [machine(filled(ofNode.used), stalls(ofNode.stalled, 60))] };
+        for (const each of later) expect(evaluateCondition(condition, { cgroup: { readings: [each] }, node })).toBe(false);
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
