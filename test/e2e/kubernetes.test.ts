@@ -76,7 +76,14 @@ describe(`a pod of an API server (${ON})`, () => {
     expect(await batch.ended).toBe('SIGKILL');
     expect(await evictd.recorded('outcome')).toMatchObject({ result: 'killed', victim: { name: 'shop/batch' } });
     expect(await evictd.metric('evictd_kubernetes_pending_deletions')).toBe(1);
+    const running = { startedAt: new Date(Date.now() + 9_000).toISOString() };
+    const container = { name: 'main', ready: true, restartCount: 1, image: '', imageID: '', state: { running } };
+    const status = { containerStatuses: [container] };
+    server.store.put('pods', aPod('batch', { metadata: { uid: UID, namespace: 'shop' }, status })); // as its kubelet reports it
+    changes.length = 0;
     server.answers = 'now';
+    expect(await evictd.recorded('restart')).toMatchObject({ decision: 1, victim: { name: 'shop/batch', id: UID } });
+    expect(await evictd.metric('evictd_kubernetes_pod_restarts_total')).toBe(1);
     await evictd.until('it is deleted', () => changes.length === 2);
     expect(changes).toEqual(['condition', 'deleted 1']);
     await evictd.until('no deletion is pending', async () => (await evictd.metric('evictd_kubernetes_pending_deletions')) === 0);
