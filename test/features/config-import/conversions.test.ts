@@ -182,12 +182,24 @@ describe('oomd', () => {
     expect(settings).toContain('scope: {cgroup: /b.slice}\n    when: cgroup(/a.slice).memory.pressure.full.avg10 > 60%\n');
   });
 
+  test('a restart is of no cgroup: one policy names all that are judged', () => {
+    const text = ruleset([pressure('a.slice'), pressure('b.slice')], [detector('systemd_restart', { service: 'x.service' })]);
+    const [a, b] = ['a', 'b'].map((name) => `cgroup(/${name}.slice).memory.pressure.full.avg10 > 60%`);
+    expect(settingsOf(convertedText('oomd', text)).match(/(?:when|scope): .*/g)).toEqual([`when: ${a ?? ''} & ${b ?? ''}`]);
+  });
+
   test.each<[rule: string, actions: readonly unknown[], more: object, policies: readonly string[]]>([
     [
       'a restart where nothing could be killed',
       [kill('kill_by_swap_usage', 'a.slice/*'), detector('systemd_restart', { service: 'x.service' })],
       {},
       ['/a.slice - cooldown: 15s - kill', '- for: 15s cooldown: 15s - run'],
+    ],
+    [
+      'what is frozen is not killed',
+      [detector('freeze', { cgroup: 'b.slice/*' }), kill('kill_by_swap_usage', 'a.slice/*')],
+      {},
+      ['/b.slice - - - freeze', '/a.slice - cooldown: 15s - kill'],
     ],
     [
       'a freeze is of the kill behind it',

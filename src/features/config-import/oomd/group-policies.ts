@@ -88,7 +88,8 @@ function scopesOf(conditions: readonly DetectedCondition[], { targets, cgroup, h
     const parents = parentsOf(targets);
     return cgroup !== undefined ? [namesIn(cgroup)] : parents.length === 1 || (parents.length > 1 && !hasAllTargets) ? parents : [[]];
   }
-  const containing = judged.filter((pattern) => targets.length === 0 || targets.some((target) => overlap(pattern, target)));
+  if (targets.length === 0) return judged.every(isOne) ? [[]] : judged; // one policy, which names all of them
+  const containing = judged.filter((pattern) => targets.some((target) => overlap(pattern, target)));
   return [...containing, ...parentsOf(targets.filter((target) => !containing.some((pattern) => overlap(pattern, target))))];
 }
 

@@ -90,7 +90,7 @@ class Conversion {
     const [first, ...more] = groups.flatMap(({ policies }) => policies);
     if (first === undefined) {
       const title = { setting: `ruleset "${ruleset.name}"`, position: ruleset.position, text: NO_POLICY };
-      this.#rest.push(title, ...idle, ...chain.notes, ...others);
+      this.#rest.push(title, ...idle, ...[chain, ...later].flatMap(({ notes }) => notes), ...others);
       return;
     }
     const unused = idle[0] === undefined ? [] : [{ ...idle[0], text: NO_POLICY }, ...idle.slice(1)];
@@ -129,13 +129,13 @@ class Conversion {
     let isStopped = false;
     for (const plugin of actions) {
       const action = Object.hasOwn(ACTIONS, plugin.name) ? ACTIONS[plugin.name] : undefined;
-      if (action !== undefined && !isStopped && chain.nextSeconds !== undefined) {
-        chains.push(chain);
-        chain = empty(chain.nextSeconds);
-      }
       const converted: MigratedAction = action === undefined || isStopped ? {} : action.convert(new Args(plugin, this.values));
-      const isLater = chains.length > 0 && converted.step !== undefined;
-      const text = action === undefined ? UNKNOWN_PLUGIN : isStopped ? NOT_TAKEN : textOf(action.mapping) + (isLater ? LATER : '');
+      const begins = converted.step === undefined ? '' : whyNext(chain, converted);
+      if (begins !== '') {
+        chains.push(chain);
+        chain = empty(chain.nextSeconds ?? chain.laterSeconds);
+      }
+      const text = action === undefined ? UNKNOWN_PLUGIN : isStopped ? NOT_TAKEN : textOf(action.mapping) + begins;
       isStopped ||= plugin.name === 'stop';
       const ends = action?.ends === true && !isStopped ? (converted.delaySeconds ?? rulesetDelay) : undefined;
       const goesOn = ['true', 'True', '1'].includes(plugin.args.get('always_continue')?.text ?? '');
@@ -145,7 +145,7 @@ class Conversion {
         steps: [...chain.steps, ...(converted.step === undefined ? [] : [converted.step])],
         targets: [...chain.targets, ...(converted.targets ?? [])],
         delaySeconds: ends ?? chain.delaySeconds,
-        nextSeconds: ends === undefined ? undefined : chain.laterSeconds + (goesOn ? 0 : Math.max(ends, DELAY_SECONDS)),
+        nextSeconds: ends === undefined ? chain.nextSeconds : chain.laterSeconds + (goesOn ? 0 : Math.max(ends, DELAY_SECONDS)),
       };
     }
     const [first = chain, ...more] = chains;
@@ -196,6 +196,13 @@ const NO_POLICY = 'no policy: its conditions are never met or have no counterpar
 const LATER =
   '; a policy of its own, which acts later by `post_action_delay`; oomd takes this action if the one before finds nothing to do, ' +
   'or has `always_continue`';
+
+/** Why a step begins a policy of its own; '': it does not. A policy acts on the same cgroups with each of its steps. */
+function whyNext({ nextSeconds, targets: before }: Chain, { targets = [] }: MigratedAction): string {
+  if (nextSeconds !== undefined) return LATER;
+  const isOther = targets.some((target) => !before.some((known) => scopeText(known) === scopeText(target)));
+  return isOther && before.length > 0 ? '; a policy of its own, for these cgroups' : '';
+}
 
 const NOT_TAKEN = 'nothing: the action `stop` before it ends the chain';
 
