@@ -1,6 +1,9 @@
 import { slicePath, unitNameOf, unitPlace } from '../../core/systemd/unit.js';
 import type { UnitManager } from '../../monitor/ports/unit-port.js';
 
+/** Without an answer for so long the connection is renewed. Until then no other age is taken for that of a unit. */
+const ANSWERED_WITHIN_NS = 10_000_000_000n;
+
 /**
  * Since when the unit that a cgroup is runs, monotonic. 'awaited': systemd answers in a moment. undefined: it is no unit of
  * the system's manager, or systemd does not answer.
@@ -12,7 +15,7 @@ export function unitSince(units: Pick<UnitManager, 'unit' | 'awaited'>): UnitSin
     const name = systemUnit(path);
     if (name === undefined) return undefined;
     const known = units.unit(name);
-    if (known === undefined) return units.awaited(name) ? 'awaited' : undefined;
+    if (known === undefined) return units.awaited(name, ANSWERED_WITHIN_NS) ? 'awaited' : undefined;
     const isOther = known.controlGroup !== '' && known.controlGroup !== path;
     return isOther ? undefined : known.sinceNs;
   };
