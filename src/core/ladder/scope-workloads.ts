@@ -17,7 +17,7 @@ export function workloadsOf({ managed, scope, swapBytes }: ScopeWorkloads, found
   return usages.filter(({ workload: { path }, stats }) => {
     if (!isInScope(path, scope)) return false;
     if (managed === undefined) return true;
-    if (!managed.within.some((above) => isInScope(path, above))) return false;
+    if (!managed.within.some((above) => (managed.themselves ? path === above : isInScope(path, above)))) return false;
     // As much is not enough (systemd: oomd_select_by_swap_usage).
     return managed.swapAbove === undefined || Number(stats?.swapBytes ?? 0n) > managed.swapAbove * Number(swapBytes ?? 0n);
   });

@@ -41,6 +41,8 @@ export type PolicyCgroups =
 export interface ManagedVictims {
   /** They are in one of these cgroups, or one of them. */
   readonly within: readonly string[];
+  /** They are these cgroups themselves, which have no cgroups in them. Left out: also what is in them. */
+  readonly themselves?: true;
   /** More of the swap of the node than this, 0..1, is theirs. Left out: any amount. */
   readonly swapAbove?: number;
 }

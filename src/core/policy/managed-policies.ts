@@ -1,5 +1,5 @@
 import type { ManagedUnit } from '../systemd/managed-unit.js';
-import type { ManagedSettings, OomdSettings, OomRule } from '../systemd/oomd-settings.js';
+import type { ManagedSettings, OomdSettings, OomRule, OomRuleAction } from '../systemd/oomd-settings.js';
 import type { Condition, ScopeKind } from './condition.js';
 import type { Comparator, ConfiguredPolicy, LadderStep, ManagedVictims } from './configured-policy.js';
 import type { MetricName } from './metric.js';
@@ -59,28 +59,36 @@ function pressurePolicies(units: readonly ManagedUnit[], settings: OomdSettings)
   }));
 }
 
+/** What an action ends, and by what it chooses. kill-all ends the unit, which a slice cannot be: it would be many victims. */
+const OF_ACTIONS: Readonly<Record<OomRuleAction, Omit<ManagedVictims, 'within'> & { readonly by: readonly Comparator[] }>> = {
+  'kill-all': { themselves: true, by: ['size'] },
+  'kill-by-pgscan': { by: ['pgscan', 'size'] },
+  'kill-by-swap': { swapAbove: SWAP_OF_VICTIM, by: ['swap'] },
+};
+
+/** Whether evictd carries out the action of a rule for a unit of this name. */
+export function isCarriedOut(action: OomRuleAction, unit: string): boolean {
+  return action !== 'kill-all' || !unit.endsWith('.slice');
+}
+
 /** ruleset_check_conditions, ruleset_execute_action. Without a pressure the rule is one for the node. */
 function rulePolicies(
   units: readonly ManagedUnit[],
   { name, pressureAbove: limit, swapAbove, action, lastingNs }: OomRule,
 ): readonly ConfiguredPolicy[] {
-  const paths = units.filter(({ rules }) => rules.includes(name)).map(({ path }) => path);
-  if (paths.length === 0 || action === 'kill-all') return [];
+  const named = units.filter(({ name: unit, rules }) => rules.includes(name) && isCarriedOut(action, unit));
+  const paths = named.map(({ path }) => path);
+  if (paths.length === 0) return [];
   const conditions = [
     ...(limit === undefined ? [] : [pressureAbove(limit, 'cgroup')]),
     ...(swapAbove === undefined ? [] : [share('swap.available', 'node', '<', hundredths(1 - swapAbove))]),
   ];
   const [first, second] = conditions;
   if (first === undefined) return [];
-  const victims = action === 'kill-by-swap' ? { within: paths, swapAbove: SWAP_OF_VICTIM } : { within: paths };
+  const { by, ...victims } = OF_ACTIONS[action];
   return [
     {
-      ...policy(
-        `rule-${name}`,
-        second ? { kind: 'and', conditions } : first,
-        victims,
-        action === 'kill-by-swap' ? ['swap'] : ['pgscan', 'size'],
-      ),
+      ...policy(`rule-${name}`, second ? { kind: 'and', conditions } : first, { within: paths, ...victims }, by),
       ...(limit !== undefined && { scope: { paths } }),
       forNs: lastingNs,
       cooldownNs: lastingNs,

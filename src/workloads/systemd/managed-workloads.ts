@@ -2,6 +2,7 @@ import type { NameFacts } from '../../core/systemd/protected-units.js';
 import { unitPlace } from '../../core/systemd/unit.js';
 import type { Rule } from '../../core/workload/rule.js';
 import type { Candidates, Protection, Workload } from '../../core/workload/workload.js';
+import { isCarriedOut } from '../../core/policy/managed-policies.js';
 import type { ManagedSettings } from '../../core/systemd/oomd-settings.js';
 import type { ManagedOom } from '../../monitor/ports/managed-oom.js';
 import type { SourceProblem, WorkloadSource } from '../../monitor/ports/ports.js';
@@ -100,16 +101,18 @@ function managedProblems(settings: ManagedSettings | undefined): readonly Source
     ];
   }
   const unknown = units.flatMap(({ name, rules: names }) =>
-    names
-      .filter((rule) => !rules.some((known) => known.name === rule && known.action !== 'kill-all'))
-      .map((rule) => `${rule} (of ${name})`),
+    names.flatMap((rule) => {
+      const action = rules.find((known) => known.name === rule)?.action;
+      if (action === undefined) return [`${rule} (of ${name}, no usable file)`];
+      return isCarriedOut(action, name) ? [] : [`${rule} (of ${name}, Action=${action} of a slice)`];
+    }),
   );
   if (unknown.length === 0) return [];
   return [
     {
       code: 'EVICTD_MANAGED_OOM_RULE',
-      message: `OOMRules of units name rules that evictd does not support: ${unknown.join(', ')}`,
-      hint: 'such a NAME.oomrule in /etc/systemd/oomd/rules.d has MemoryPressureAbove= or SwapUsageMax=, and Action=kill-by-pgscan or kill-by-swap',
+      message: `OOMRules of units name rules that evictd does not carry out: ${unknown.join(', ')}`,
+      hint: 'a NAME.oomrule in /etc/systemd/oomd/rules.d has MemoryPressureAbove= or SwapUsageMax=, and Action=; for a slice kill-by-pgscan or kill-by-swap',
     },
   ];
 }

@@ -53,6 +53,14 @@ describe('a policy made of settings of units', () => {
       ['evict b/leaf grace 0'],
     ],
     ['a unit without cgroups in it is its own victim', { within: ['/a'] }, node(usage('/a', 10n)), '/a', ['evict a grace 0']],
+    [
+      'itself only: what is in it is no victim',
+      { within: ['/a'], themselves: true },
+      node(usage('/a', 10n), usage('/a/leaf', 90n)),
+      '/a',
+      ['evict a grace 0'],
+    ],
+    ['itself only, where it has cgroups in it', { within: ['/a'], themselves: true }, node(usage('/a/leaf', 90n)), '/a', ['kill refused']],
     ['the root slice has all', { within: ['/'] }, node(usage('/b/leaf', 10n)), 'node', ['evict b/leaf grace 0']],
     [
       'a name that only begins alike is another unit',

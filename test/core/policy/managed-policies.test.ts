@@ -118,9 +118,16 @@ describe('rules', () => {
     expect(policy).toMatchObject({ managed: { within: ['/a.slice'], swapAbove: 0.05 }, then: [{ by: ['swap'] }] });
   });
 
+  test('kill-all ends the units themselves, but no slice', () => {
+    const units = [unit('/a.slice', { rules: ['r'] }), unit('/a.slice/web.service', { rules: ['r'] })];
+    const [policy] = policies(units, { rules: [{ ...rule, pressureAbove: 0.1, action: 'kill-all' }] });
+    const web = ['/a.slice/web.service'];
+    expect(policy).toMatchObject({ scope: { paths: web }, managed: { within: web, themselves: true }, then: [{ by: ['size'] }] });
+  });
+
   test.each([
     ['no unit names it', [unit('/a.slice', { rules: ['other'] })], 'kill-by-swap'],
-    ['it kills whole units', [unit('/a.slice', { rules: ['r'] })], 'kill-all'],
+    ['it kills all of a slice', [unit('/a.slice', { rules: ['r'] })], 'kill-all'],
   ] as const)('%s: no policy', (_rule, units, action) => {
     expect(policies(units, { rules: [{ ...rule, swapAbove: 0.8, action }] })).toEqual([]);
   });

@@ -173,20 +173,20 @@ describe('managed workloads beside others', () => {
     ]);
   });
 
-  test('a rule that has no file, or kills whole units, is a problem', () => {
+  test('a rule that has no file, or kills all of a slice, is a problem', () => {
     const { both, managedOom } = joined();
     const rules = [
       { name: 'known', action: 'kill-by-swap', swapAbove: 0.5, lastingNs: 0n },
       { name: 'all', action: 'kill-all', swapAbove: 0.5, lastingNs: 0n },
     ] as const;
     managedOom.settings = {
-      units: [unit('/a.slice', { rules: ['known', 'other', 'all'] })],
+      units: [unit('/a.slice', { rules: ['known', 'other', 'all'] }), unit('/a.slice/web.service', { rules: ['all'] })],
       settings: OOMD_DEFAULTS,
       rules,
       isLeftToOomd: false,
     };
     expect(both.problems().map(({ code, message }) => [code, message.split(': ')[1]])).toEqual([
-      ['EVICTD_MANAGED_OOM_RULE', 'other (of a.slice), all (of a.slice)'],
+      ['EVICTD_MANAGED_OOM_RULE', 'other (of a.slice, no usable file), all (of a.slice, Action=kill-all of a slice)'],
     ]);
   });
 
