@@ -55,7 +55,7 @@ export function page({ name, volume, description, date, version }: PageHead, sec
   return `${[
     `.TH ${name.toUpperCase()} ${String(volume)} ${date} "evictd ${version}" "${title}"`,
     '.nh\n.ad l',
-    section('NAME', `${roffText(name)} \\- ${roffText(description)}`),
+    section('NAME', filled(`${name} - ${description}`)),
     ...sections,
   ].join('\n')}\n`;
 }

@@ -215,8 +215,8 @@ describe(`hooks of systemd-oomd (${ON})`, () => {
     victim.grow();
     expect(await victim.ended).toBe('SIGKILL');
     expect(victimOf(await evictd.recorded('outcome'))).toBe('batch');
+    await evictd.until('it is called and recorded', () => calls.length === 1 && hookRecords(evictd).length === 1);
     expect(calls).toEqual([`{"method":"io.systemd.oom.Prekill.Notify","parameters":{"cgroup":${JSON.stringify(cgroup)}}}\0`]);
-    await evictd.until('it is recorded', () => hookRecords(evictd).length === 1);
     const [record] = hookRecords(evictd);
     expect(record).toMatchObject({ hook: 'prekill', target: path });
     expect([result, 'late']).toContain(record?.result);

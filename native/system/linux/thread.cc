@@ -1,5 +1,6 @@
 #include "system/linux/thread.h"
 
+#include <array>
 #include <csignal>
 #include <memory>
 #include <utility>
@@ -13,6 +14,7 @@ namespace {
 
 // Buffers are on the heap; the stack holds a batch of epoll events. glibc takes static TLS from the same mapping.
 constexpr size_t kStackBytes = 256 * 1024;
+constexpr size_t kPageBytes = 4096;
 
 void* RunDetached(void* body) {
   const std::unique_ptr<std::function<void()>> owned(static_cast<std::function<void()>*>(body));
@@ -37,6 +39,17 @@ pthread_t StartThread(const char* name, void* (*body)(void*), void* argument) {
   if (error != 0) throw SystemError(error, "pthread_create");
   pthread_setname_np(thread, name);
   return thread;
+}
+
+__attribute__((noinline)) void FaultInMemory() {
+  volatile char stack[128 * 1024];
+  for (size_t i = 0; i < sizeof stack; i += kPageBytes) stack[i] = 0;
+  // Together less than what malloc gives back to the kernel when it is freed (M_TRIM_THRESHOLD, 128 KiB).
+  std::array<std::unique_ptr<volatile char[]>, 3> blocks;
+  for (auto& block : blocks) {
+    block.reset(new volatile char[32 * 1024]);
+    for (size_t i = 0; i < 32 * 1024; i += kPageBytes) block[i] = 0;
+  }
 }
 
 void StartDetachedThread(const char* name, std::function<void()> body) {

@@ -108,6 +108,7 @@ void Waiter::TellFollower(uint64_t now_ns) {
 }
 
 void* Waiter::Run(void* waiter) {
+  FaultInMemory();
   static_cast<Waiter*>(waiter)->Loop();
   return nullptr;
 }
