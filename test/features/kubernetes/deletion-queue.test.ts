@@ -160,7 +160,7 @@ function mixed(refused: (method: string) => number | undefined, names: readonly 
 }
 
 test.each([403, 422])('one pod whose DELETE is answered by %i does not keep the others waiting', async (status) => {
-  const { queue } = mixed(() => status, ['web', 'other']);
+  const { queue } = mixed(() => status, ['web', 'other'], status === 403 ? 1 : 3_600_000);
   await eventually('the other is sent', () => queue.stateOf('other') === 'done');
   expect([queue.stateOf('web'), queue.size]).toEqual(['delete', 1]);
 });
@@ -235,6 +235,26 @@ test('pods whose reading fails with 500, the oldest ones, do not keep the others
   expect(others).toEqual(['a', 'b', 'c'].flatMap((name) => [`PATCH ${name}`, `DELETE ${name}`]));
   isBroken = false;
   await eventually('no deletion is pending', () => queue.size === 0);
+});
+
+test('pods whose calls get no answer, because a webhook hangs, do not keep the others waiting', async () => {
+  const calls: string[] = [];
+  const ask: Ask = (call) => {
+    const name = call.path.split('/')[6] ?? '';
+    calls.push(`${call.method} ${name}`);
+    return name.startsWith('web') ? Promise.reject(new Error('no answer in time')) : podServer(call);
+  };
+  const queue = new Disk().open({ ask }, []);
+  onTestFinished(() => {
+    queue.close();
+  });
+  const names = ['web-1', 'web-2', 'a', 'web-3', 'b'];
+  for (const name of names) queue.add({ ...POD, uid: name, name });
+  queue.release(1);
+  queue.send();
+  await eventually('the others are sent', () => queue.stateOf('b') === 'done');
+  expect(calls.slice(0, 3)).toEqual(['PATCH web-1', 'PATCH web-2', 'PATCH a']);
+  expect([queue.stateOf('a'), queue.size]).toEqual(['done', 3]);
 });
 
 test('one pod whose reading fails does not end its round', async () => {

@@ -229,7 +229,7 @@ export class DeletionQueue {
     if (pod.next === 'done') return undefined;
     const result = deletionAnswer(pod.next, answer);
     if (result === 'away') return this.#unanswered(pod, answer);
-    this.#order.answered(pod.uid);
+    this.#order.answered();
     if (result === 'failed') {
       if (this.#refused(pod) >= MAX_REFUSALS) {
         this.#giveUp(pod, answer);
@@ -253,7 +253,7 @@ export class DeletionQueue {
     if (answer.status < 500) return { of: 'server', why };
     const isOfCall = this.#order.hasAnswered && !this.#doubtful.has(pod.uid) && pod.next === 'condition';
     this.#doubtful.add(pod.uid);
-    if (!isOfCall || this.#refused(pod) < MAX_CONDITION_ERRORS) return { of: 'unanswered', why };
+    if (!isOfCall || this.#refused(pod) < MAX_CONDITION_ERRORS) return { of: 'error', why };
     this.#refusals.delete(pod.uid);
     this.#put(answered(this.#pending, pod, 'done'));
     return undefined;
@@ -279,7 +279,7 @@ export class DeletionQueue {
     const now = answer.status === 200 ? podNow(answer.body) : undefined;
     const result = deletionAnswer('condition', answer);
     if (result === 'away') return this.#unanswered(pod, answer);
-    this.#order.answered(pod.uid);
+    this.#order.answered();
     this.#doubtful.delete(pod.uid);
     if (result === 'gone') this.#put(answered(this.#pending, pod, 'gone'));
     else if (now !== undefined) this.#compare(pod, now);

@@ -2,12 +2,12 @@ import type { PendingDeletion, PendingDeletions } from '../../../core/kubernetes
 
 /**
  * Why a call for a pod has failed. `call`: it is refused. `permission`: so are others, perhaps, which take what other requests need.
- * `unanswered`: no answer, or 5xx, which may be about this pod: a webhook, say. `server`: any call would fail now.
+ * `error` (5xx), `unanswered`: perhaps only for this pod, because of a webhook, say. `server`: any call would fail now.
  */
-export type CallFailure = 'call' | 'permission' | 'unanswered' | 'server';
+export type CallFailure = 'call' | 'permission' | 'error' | 'unanswered' | 'server';
 
 /** In a row. Then the server is away, and further calls would only add to its load. */
-const MAX_UNANSWERED = 2;
+const MAX_ERRORS = 2;
 
 /**
  * The order of the pods in a round of calls: the oldest first, and last those that have failed before by themselves. As long as the
@@ -21,13 +21,13 @@ export class SendOrder {
   /** In this round. */
   readonly #failed = new Set<string>();
   #hasAnswered = false;
-  #unanswered = 0;
+  #errors = 0;
   #isOver = false;
 
   begin(): void {
     this.#failed.clear();
     this.#hasAnswered = false;
-    this.#unanswered = 0;
+    this.#errors = 0;
     this.#isOver = false;
   }
 
@@ -45,24 +45,23 @@ export class SendOrder {
     return this.#hasAnswered;
   }
 
-  /** The server has answered a call for this pod, perhaps with a refusal. */
-  answered(uid: string): void {
+  /** The server has answered a call, perhaps with a refusal. */
+  answered(): void {
     this.#hasAnswered = true;
-    this.#unanswered = 0;
-    for (const other of this.#unproved) if (this.#failed.has(other)) this.#last.add(other);
+    this.#errors = 0;
     this.#unproved.clear();
-    this.#last.delete(uid);
   }
 
   failed(uid: string, why: CallFailure): void {
     this.#failed.add(uid);
-    if (why === 'unanswered') this.#unanswered += 1;
-    if (why === 'permission' || why === 'unanswered') {
+    if (why === 'call') return;
+    if (why === 'error') this.#errors += 1;
+    if (why !== 'server') {
       this.#last.delete(uid);
       this.#unproved.delete(uid);
       (why === 'permission' || this.#hasAnswered ? this.#last : this.#unproved).add(uid);
     }
-    this.#isOver = why === 'permission' || why === 'server' || this.#unanswered >= MAX_UNANSWERED;
+    this.#isOver = why !== 'error' || this.#errors >= MAX_ERRORS;
   }
 
   /** @param isPending  others are forgotten */
