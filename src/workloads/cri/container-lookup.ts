@@ -3,14 +3,26 @@ import { attempt } from '../../errors.js';
 
 /**
  * What a lookup reads next. The answer is the text of the file, the names in the directory, a line each, or '' where
- * something is there; undefined: it cannot be read, or nothing is there. `owners`: only a regular file of one of these
- * users counts, because a user chooses what is there.
+ * something is there; undefined: it cannot be read, or nothing is there.
  */
 export interface Want {
   readonly kind: 'file' | 'directory' | 'presence';
   readonly path: string;
-  readonly owners?: readonly number[];
+  /**
+   * A user chooses what is there. Only a regular file of one of these owners counts, of at most so many bytes; only the
+   * first so many names of a directory.
+   */
+  readonly ofUser?: { readonly owners: readonly number[]; readonly limit: number };
 }
+
+/** containers.json has a KiB for each container. */
+const MAX_STATE_BYTES = 4 * 1024 * 1024;
+/** Of all files of one lookup: parsing takes the time of evictd. */
+const MAX_PARSED_BYTES = 2 * MAX_STATE_BYTES;
+const MAX_CONFIGURATION_BYTES = 64 * 1024;
+const MAX_NAMES = 64;
+/** Of the directories that a user's configuration names. */
+const MAX_ROOTS = 16;
 
 /** The name of a container, that it has none, or the files in which it was not. */
 export type NameFound = { readonly name: string } | { readonly isNameless: true } | { readonly lookedFor: readonly string[] };
@@ -30,16 +42,20 @@ export function* lookUpName({ engines, id }: ContainerScope, uid: number): Looku
   const runner = uid === 0 ? undefined : yield* runnerOf(uid);
   if (uid !== 0 && runner === undefined) return (yield* hasRuntime(uid, [])) ? { lookedFor: [USERS] } : { isNameless: true };
   const lookedFor: string[] = [];
+  let parsed = 0;
   for (const engine of engines) {
     const { filesOf, nameIn } = ENGINES[engine];
     for (const path of yield* filesOf(id, runner)) {
-      const text = yield { kind: 'file', path, ...(uid !== 0 && { owners: [uid] }) };
+      const text = yield { kind: 'file', path, ...(uid !== 0 && { ofUser: { owners: [uid], limit: MAX_STATE_BYTES } }) };
+      lookedFor.push(path);
+      parsed += text?.length ?? 0;
+      if (uid !== 0 && parsed > MAX_PARSED_BYTES) return { lookedFor };
       const found = text === undefined ? undefined : nameIn(text, id);
       if (found !== undefined) return found;
-      lookedFor.push(path);
     }
   }
-  return uid === 0 || (yield* hasRuntime(uid, lookedFor)) ? { lookedFor } : { isNameless: true };
+  const configured = engines.flatMap((engine) => ENGINES[engine].ofUser ?? []).map((file) => `${runner?.home ?? ''}/.config/${file}`);
+  return uid === 0 || (yield* hasRuntime(uid, [...lookedFor, ...configured])) ? { lookedFor } : { isNameless: true };
 }
 
 /** Where these files belong to, or what a running one has: `runroot` of Podman, `exec-root` of Docker. */
@@ -63,13 +79,15 @@ function* runnerOf(uid: number): Lookup<Runner> {
 
 interface Engine {
   readonly filesOf: (id: string, runner: Runner) => Lookup<readonly string[]>;
+  /** What a user who runs it may have in ~/.config, so that its containers may have names although none is found. */
+  readonly ofUser?: readonly string[];
   /** undefined: the file says nothing about this container. */
   readonly nameIn: (text: string, id: string) => NameFound | undefined;
 }
 
 const ENGINES: Readonly<Record<ContainerEngine, Engine>> = {
-  docker: { filesOf: dockerFiles, nameIn: inConfig },
-  podman: { filesOf: storageFiles, nameIn: inStorage },
+  docker: { filesOf: dockerFiles, nameIn: inConfig, ofUser: ['docker/daemon.json'] },
+  podman: { filesOf: storageFiles, nameIn: inStorage, ofUser: ['containers/storage.conf', 'containers/storage.conf.d'] },
   nerdctl: { filesOf: taskFiles, nameIn: inSpecification },
   containerd: { filesOf: taskFiles, nameIn: inSpecification },
   'cri-o': { filesOf: storageFiles, nameIn: inStorage },
@@ -77,7 +95,16 @@ const ENGINES: Readonly<Record<ContainerEngine, Engine>> = {
 
 /** The text of a configuration of root, or of a user or root. */
 function* configuration(path: string, runner: Runner): Lookup<string> {
-  return (yield { kind: 'file', path, ...(runner && { owners: [runner.uid, 0] }) }) ?? '';
+  return (yield { kind: 'file', path, ...ofUser(runner, MAX_CONFIGURATION_BYTES) }) ?? '';
+}
+
+/** The names in a directory; none where it cannot be read. */
+function* namesIn(path: string, runner: Runner): Lookup<readonly string[]> {
+  return ((yield { kind: 'directory', path, ...ofUser(runner, MAX_NAMES) }) ?? '').split('\n').filter((name) => name !== '');
+}
+
+function ofUser(runner: Runner, limit: number): Pick<Want, 'ofUser'> {
+  return runner === undefined ? {} : { ofUser: { owners: [runner.uid, 0], limit } };
 }
 
 /** moby, daemon/config: `data-root`, once `graph`, of daemon.json or the command line; the snap has its own. */
@@ -92,7 +119,7 @@ function* dockerFiles(id: string, runner: Runner): Lookup<readonly string[]> {
   for (const root of share === undefined ? ['/var/lib/docker', '/var/snap/docker/common/var-lib-docker'] : [share]) roots.add(root);
   const found: string[] = [];
   for (const root of roots) {
-    const names = runner ? [] : ((yield { kind: 'directory', path: root }) ?? '').split('\n');
+    const names = runner ? [] : yield* namesIn(root, undefined);
     const remapped = names.filter((name) => /^\d+\.\d+$/.test(name)); // userns-remap: UID.GID
     found.push(...['', ...remapped.map((name) => `/${name}`)].map((below) => `${root}${below}/containers/${id}/config.v2.json`));
   }
@@ -118,19 +145,25 @@ function dataRoot(text: string): string | undefined {
 }
 
 /**
- * containers/storage, docs/containers-storage.conf.5: `graphroot`, and `runroot` of a transient store. For users
- * `rootless_storage_path`, also of root's configuration, and variables in all of them. The driver's name is a part of
- * the directory's.
+ * containers-storage.conf(5) and containers-config(5): `graphroot`, and `runroot` of a transient store, of storage.conf and
+ * the drop-ins in storage.conf.d, storage.rootful.conf.d and storage.rootless.conf.d. For users `rootless_storage_path`,
+ * also of root's configuration, and variables in all of them. The driver's name is a part of the directory's.
  */
 function* storageFiles(_id: string, runner: Runner): Lookup<readonly string[]> {
   const roots = new Set<string>();
-  for (const path of ['/etc/containers/storage.conf', '/usr/share/containers/storage.conf']) {
-    const text = yield* configuration(path, undefined);
-    for (const root of pathsIn(text, runner ? 'rootless_storage_path' : 'graphroot|runroot', runner)) roots.add(root);
+  for (const place of ['/etc/containers/storage', '/usr/share/containers/storage']) {
+    const ofAll = yield* storageConfiguration([`${place}.conf`], [`${place}.conf.d`], undefined);
+    for (const root of pathsIn(ofAll, runner ? 'rootless_storage_path' : ROOTS, runner)) roots.add(root);
+    const directories = runner
+      ? ['', `/${String(runner.uid)}`].map((own) => `${place}.rootless.conf.d${own}`)
+      : [`${place}.rootful.conf.d`];
+    for (const root of pathsIn(yield* storageConfiguration([], directories, undefined), `${ROOTS}|rootless_storage_path`, runner))
+      roots.add(root);
   }
   if (runner !== undefined) {
-    const text = yield* configuration(`${runner.home}/.config/containers/storage.conf`, runner);
-    for (const root of pathsIn(text, 'graphroot|runroot|rootless_storage_path', runner)) roots.add(root);
+    const place = `${runner.home}/.config/containers/storage`;
+    const text = yield* storageConfiguration([`${place}.conf`], [`${place}.conf.d`], runner);
+    for (const root of pathsIn(text, `${ROOTS}|rootless_storage_path`, runner).slice(-MAX_ROOTS)) roots.add(root);
   }
   const defaults = runner
     ? [`${runner.home}/.local/share/containers/storage`, `/run/user/${String(runner.uid)}/containers`]
@@ -141,6 +174,20 @@ function* storageFiles(_id: string, runner: Runner): Lookup<readonly string[]> {
   return directories.flatMap((directory) => ['containers.json', 'volatile-containers.json'].map((file) => `${directory}/${file}`));
 }
 
+const ROOTS = 'graphroot|runroot';
+
+/** The texts of the files, and of the drop-ins in the directories: those that are not there are empty. */
+function* storageConfiguration(files: readonly string[], directories: readonly string[], runner: Runner): Lookup<string> {
+  const all = [...files];
+  for (const directory of directories) {
+    const names = yield* namesIn(directory, runner);
+    all.push(...names.filter((name) => name.endsWith('.conf')).map((name) => `${directory}/${name}`));
+  }
+  const texts: string[] = [];
+  for (const file of all) texts.push(yield* configuration(file, runner));
+  return texts.join('\n');
+}
+
 /** containerd, core/runtime/v2: the specification of each task, below `state` of config.toml. `moby`: Docker's. */
 function* taskFiles(id: string, runner: Runner): Lookup<readonly string[]> {
   const configured = runner ? [] : pathsIn(yield* configuration('/etc/containerd/config.toml', undefined), 'state', undefined);
@@ -148,8 +195,8 @@ function* taskFiles(id: string, runner: Runner): Lookup<readonly string[]> {
   const files: string[] = [];
   for (const root of new Set([...configured, ...defaults])) {
     const tasks = `${root}/io.containerd.runtime.v2.task`;
-    const namespaces = ((yield { kind: 'directory', path: tasks }) ?? '').split('\n').filter((name) => name !== '' && name !== 'moby');
-    files.push(...namespaces.map((namespace) => `${tasks}/${namespace}/${id}/config.json`));
+    const namespaces = yield* namesIn(tasks, runner);
+    files.push(...namespaces.filter((namespace) => namespace !== 'moby').map((namespace) => `${tasks}/${namespace}/${id}/config.json`));
   }
   return files.length === 0 ? [`${[...configured, ...defaults][0] ?? ''}/io.containerd.runtime.v2.task`] : files;
 }

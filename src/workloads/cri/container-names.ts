@@ -1,5 +1,5 @@
-import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, readFileSync, type Stats } from 'node:fs';
-import { access, open, readdir, readFile } from 'node:fs/promises';
+import { closeSync, constants, existsSync, fstatSync, opendirSync, openSync, readFileSync, readSync, type Stats } from 'node:fs';
+import { access, open, opendir, readFile } from 'node:fs/promises';
 import { containerScope, type ContainerEngine, type ContainerScope } from '../../core/workload/container-scope.js';
 import type { SourceProblem } from '../../monitor/ports/ports.js';
 import { lookUpName, type NameFound, type Want } from './container-lookup.js';
@@ -10,8 +10,6 @@ const MAX_KNOWN = 4096;
 const LOOKED_UP_WITHIN_NS = 5_000_000_000n;
 /** A name that was not found is looked for again. */
 const AGAIN_AFTER_NS = 30_000_000_000n;
-/** A larger file of a user is not read. */
-const MAX_BYTES_PER_USER = 16 * 1024 * 1024;
 
 interface Known {
   readonly scope: ContainerScope;
@@ -170,18 +168,22 @@ function learn(known: Known, found: NameFound): boolean {
 /** A user may have put a link or a named pipe there. */
 const OPEN_USERS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-function isOfUser(stats: Stats, owners: readonly number[]): boolean {
-  return stats.isFile() && owners.includes(stats.uid) && stats.size <= MAX_BYTES_PER_USER;
+/** The bytes to read; undefined: the file does not count. Not more, whatever the file yields: a user may have made its filesystem. */
+function bytesOf(stats: Stats, { owners, limit }: OfUser): Buffer | undefined {
+  return stats.isFile() && owners.includes(stats.uid) && stats.size <= limit ? Buffer.alloc(stats.size) : undefined;
 }
 
-function answerNow({ kind, path, owners }: Want): string | undefined {
+type OfUser = NonNullable<Want['ofUser']>;
+
+function answerNow({ kind, path, ofUser }: Want): string | undefined {
   try {
     if (kind === 'presence') return existsSync(path) ? '' : undefined;
-    if (kind === 'directory') return readdirSync(path).join('\n');
-    if (owners === undefined) return readFileSync(path, 'utf8');
+    if (kind === 'directory') return namesNow(path, ofUser?.limit);
+    if (ofUser === undefined) return readFileSync(path, 'utf8');
     const file = openSync(path, OPEN_USERS);
     try {
-      return isOfUser(fstatSync(file), owners) ? readFileSync(file, 'utf8') : undefined;
+      const bytes = bytesOf(fstatSync(file), ofUser);
+      return bytes?.toString('utf8', 0, readSync(file, bytes));
     } finally {
       closeSync(file);
     }
@@ -190,18 +192,39 @@ function answerNow({ kind, path, owners }: Want): string | undefined {
   }
 }
 
-async function answer({ kind, path, owners }: Want): Promise<string | undefined> {
+async function answer({ kind, path, ofUser }: Want): Promise<string | undefined> {
   try {
     if (kind === 'presence') return await access(path).then(() => '');
-    if (kind === 'directory') return (await readdir(path)).join('\n');
-    if (owners === undefined) return await readFile(path, 'utf8');
+    if (kind === 'directory') return await names(path, ofUser?.limit);
+    if (ofUser === undefined) return await readFile(path, 'utf8');
     const file = await open(path, OPEN_USERS);
     try {
-      return isOfUser(await file.stat(), owners) ? await file.readFile('utf8') : undefined;
+      const bytes = bytesOf(await file.stat(), ofUser);
+      return bytes?.toString('utf8', 0, (await file.read(bytes)).bytesRead);
     } finally {
       await file.close();
     }
   } catch {
     return undefined; // missing, or not readable
   }
+}
+
+function namesNow(path: string, limit = Infinity): string {
+  const found: string[] = [];
+  const directory = opendirSync(path);
+  try {
+    for (let entry = directory.readSync(); entry !== null && found.length < limit; entry = directory.readSync()) found.push(entry.name);
+  } finally {
+    directory.closeSync();
+  }
+  return found.sort().join('\n');
+}
+
+async function names(path: string, limit = Infinity): Promise<string> {
+  const found: string[] = [];
+  for await (const { name } of await opendir(path)) {
+    found.push(name);
+    if (found.length >= limit) break;
+  }
+  return found.sort().join('\n');
 }

@@ -18,6 +18,8 @@ const [A, B] = ['a'.repeat(64), 'b'.repeat(64)];
 const CONFIG = `containers/${A}/config.v2.json`;
 const WEB = '{"Name": "/web"}';
 const LIST = JSON.stringify([{ id: A, names: ['web'] }]);
+/** A user's list of containers that is read. */
+const LARGEST = 4 * 1024 * 1024;
 const STORAGE = '[storage]\ndriver = "overlay"\n  graphroot = "/srv/pods"\n';
 const USER = 4242;
 const ROOT = (): number => 0;
@@ -180,12 +182,27 @@ describe('where the runtimes keep their state', () => {
         'srv/pods/overlay-containers/containers.json': LIST,
       },
     ],
+    ...['etc/containers/storage.conf.d', 'etc/containers/storage.rootful.conf.d', 'usr/share/containers/storage.conf.d'].map(
+      (directory): [string, Readonly<Record<string, string>>] => [
+        `a drop-in in ${directory}`,
+        { [`${directory}/10-site.conf`]: STORAGE, 'srv/pods/overlay-containers/containers.json': LIST },
+      ],
+    ),
     ['another driver', { 'var/lib/containers/storage/vfs-containers/containers.json': LIST }],
     ['a transient store', { 'run/containers/storage/overlay-containers/volatile-containers.json': LIST }],
   ])('Podman: %s', (_rule, files) => {
     for (const [path, text] of Object.entries(files)) write(path, text);
     expect(new ContainerNames(true, root).of(podman(A), ROOT)).toBe('web');
   });
+
+  test.each(['etc/containers/storage.conf.d/10-site.bak', 'etc/containers/storage.rootless.conf.d/10-site.conf'])(
+    'Podman: not by %s',
+    (file) => {
+      write(file, STORAGE);
+      write('srv/pods/overlay-containers/containers.json', LIST);
+      expect(new ContainerNames(true, root).of(podman(A), ROOT)).toBeUndefined();
+    },
+  );
 });
 
 describe('by an id alone, or of other engines', () => {
@@ -290,6 +307,68 @@ describe.each([true, false])("a user's runtime, names are read at once: %s", (wa
       ['etc/containers/storage.conf'],
       'web',
     ],
+    ...[`${home}/.config/containers/storage.conf.d`].map((directory): [string, Readonly<Record<string, string>>, string[], string] => [
+      'a drop-in',
+      { [`${directory}/a.conf`]: STORAGE, 'srv/pods/overlay-containers/containers.json': LIST },
+      [],
+      'web',
+    ]),
+    ...['etc/containers/storage.rootless.conf.d', `etc/containers/storage.rootless.conf.d/${String(USER)}`].map(
+      (directory): [string, Readonly<Record<string, string>>, string[], string] => [
+        `a drop-in of root's in ${directory}`,
+        { [`${directory}/a.conf`]: STORAGE, 'srv/pods/overlay-containers/containers.json': LIST },
+        [`${directory}/a.conf`],
+        'web',
+      ],
+    ),
+    [
+      'not where root runs containers',
+      {
+        'etc/containers/storage.rootful.conf.d/a.conf': STORAGE,
+        'srv/pods/overlay-containers/containers.json': LIST,
+        [podmanFile]: '[]',
+      },
+      ['etc/containers/storage.rootful.conf.d/a.conf'],
+      undefined,
+    ],
+    [
+      'not of more than 64 KiB',
+      { [`${home}/.config/containers/storage.conf`]: STORAGE.padEnd(65_537), 'srv/pods/overlay-containers/containers.json': LIST },
+      [],
+      undefined,
+    ],
+    [
+      'no more than 16 directories, the last ones',
+      {
+        [`${home}/.config/containers/storage.conf`]: STORAGE + 'graphroot = "/x"\n'.repeat(16),
+        'srv/pods/overlay-containers/containers.json': LIST,
+      },
+      [],
+      undefined,
+    ],
+    [
+      'a list of 4 MiB',
+      { [`${home}/.config/containers/storage.conf`]: STORAGE, 'srv/pods/overlay-containers/containers.json': LIST.padEnd(LARGEST) },
+      [],
+      'web',
+    ],
+    [
+      'no longer one',
+      { [`${home}/.config/containers/storage.conf`]: STORAGE, 'srv/pods/overlay-containers/containers.json': LIST.padEnd(LARGEST + 1) },
+      [],
+      undefined,
+    ],
+    [
+      'nor lists of more than 8 MiB together',
+      {
+        [`${home}/.config/containers/storage.conf`]: '[storage]\ngraphroot = "/a"\nrunroot = "/b"\n',
+        'a/overlay-containers/containers.json': '[]'.padEnd(LARGEST),
+        'b/overlay-containers/containers.json': '[]'.padEnd(LARGEST),
+        [podmanFile]: LIST,
+      },
+      [],
+      undefined,
+    ],
     [
       "not from a list that is root's",
       { [`${home}/.config/containers/storage.conf`]: STORAGE, 'srv/pods/overlay-containers/containers.json': LIST },
@@ -317,6 +396,14 @@ describe.each([true, false])("a user's runtime, names are read at once: %s", (wa
     expect(await nameOf(docker(A))).toBeUndefined();
   });
 
+  test.each(['storage.conf', 'storage.conf.d'])('a named pipe as %s keeps no other name from being found', async (name) => {
+    mkdirSync(join(root, `${home}/.config/containers`), { recursive: true });
+    execFileSync('mkfifo', [join(root, `${home}/.config/containers/${name}`)]);
+    chownSync(join(root, `${home}/.config/containers/${name}`), USER, USER);
+    owned(podmanFile, LIST);
+    expect(await nameOf(podman(A))).toBe('web');
+  });
+
   test("nor by a directory that is a link to root's", async () => {
     write(`var/lib/docker/${CONFIG}`, WEB);
     mkdirSync(join(root, `${home}/.local/share`), { recursive: true });
@@ -341,6 +428,7 @@ test.each<[rule: string, directory: string | undefined, missing: 'lost' | undefi
   ['without a runtime, is none', undefined, undefined],
   ['with a store of Docker, has lost its name', 'home/ann/.local/share/docker', 'lost'],
   ['with a running Docker, too', `run/user/${String(USER)}/docker`, 'lost'],
+  ['with a configuration of Docker, too', 'home/ann/.config/docker/daemon.json', 'lost'],
   ['with a store of Podman alone, is none of Docker', 'home/ann/.local/share/containers/storage', undefined],
 ])('a container without a name, of a user %s', (_rule, directory, missing) => {
   write('etc/passwd', `ann:x:${String(USER)}:${String(USER)}::/home/ann:/bin/sh\n`);
