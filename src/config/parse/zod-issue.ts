@@ -84,6 +84,7 @@ function mapHint(name: string, input: unknown): string {
   const [, key] = /^workloads\[\d+\]\.(\w+)$/.exec(name) ?? [];
   const map = SOURCE_KINDS.find(({ kind }) => kind === key)?.mapHint?.(written);
   if (map !== undefined) return `write ${map}`;
+  if (/^hooks\.\w+$/.test(name)) return 'write a list: [/usr/local/bin/save-heap, --all]';
   if (/^rules\[\d+\]\.match\.labels$/.test(name)) return 'write { app: web }';
   if (name.startsWith('workloads[')) return sourceHint(written);
   if (name.startsWith('thresholds[')) return "write { when: 'memory.available<5%', kind: hard }, or kind: soft and for: 10s";
@@ -103,6 +104,7 @@ function missingHint(path: KeyPath): string {
   if (key === 'when') return `when: ${WHEN_EXAMPLE}`;
   if (key === 'kind') return 'kind: hard, or kind: soft and for: 10s';
   if (key === 'capacity') return 'capacity: 8Gi';
+  if (key === 'command') return 'command: [/usr/local/bin/save-heap, --all]';
   const ofSource = path[0] === 'workloads' ? SOURCE_KINDS.flatMap(({ missing }) => missing?.[String(key)] ?? []) : [];
   if (ofSource[0] !== undefined) return ofSource[0];
   if (key === 'cgroup')

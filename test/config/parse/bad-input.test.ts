@@ -261,6 +261,8 @@ test('every error of the YAML parser is reported', () => {
 });
 
 test.each<[rule: string, yaml: string, message: string, hint: string]>([
+  ['a hook as text', 'hooks: {preEvict: /bin/true}\n', 'hooks.preEvict: expected a map', 'write a list: [/usr/local/bin/save-heap, --all]'],
+  ['a hook of nothing', 'hooks: {postEvict: []}\n', 'hooks.postEvict.command: is missing', 'command: [/usr/local/bin/save-heap'],
   [
     'the value that was seen, and what was probably meant',
     'log: {level: wran}\n',
