@@ -74,7 +74,8 @@ export class QuietTicks {
     const observations = node.read();
     const readings = policies.read();
     const input = { nowNs, observe: () => observations, policyReadings: () => readings };
-    const looked = lookAtPolicies(policy, state, input, policies.bytesPerSecond);
+    const bounds = { bytesPerSecond: policies.bytesPerSecond, isWatched: this.#isWatched };
+    const looked = lookAtPolicies(policy, state, input, bounds);
     if (looked === undefined) return undefined;
     this.#policiesAtNs = policiesDueNs(policy, looked.state.policies, nowNs, looked.leadNs);
     return looked.state;

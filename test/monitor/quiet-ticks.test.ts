@@ -4,7 +4,7 @@ import type { Threshold } from '../../src/core/threshold/threshold.js';
 import type { NotifierState, SourceProblem, StepListener } from '../../src/monitor/ports/ports.js';
 import { QuietTicks } from '../../src/monitor/quiet-ticks.js';
 import { condition, NOTIFY, ofCgroup } from '../core/ladder/policies.js';
-import { policy, threshold } from '../core/support.js';
+import { Mi, observations, policy, threshold } from '../core/support.js';
 
 const memory = threshold('memory.available', '200Mi');
 const pids = threshold('pid.available', '10%');
@@ -111,4 +111,16 @@ test('policies whose conditions are far away are judged later; after a pass as s
   expect(quiet.policiesAtNs).toBe(5_000_000_010n);
   quiet.passed(inForce, initialState, 20n);
   expect(quiet.policiesAtNs).toBe(2_000_000_020n);
+});
+
+test.each([
+  [true, 12_000_000_010n],
+  [false, 2_000_000_010n],
+])('a policy on less memory than a threshold is judged later while the notifier is live: %s', (live, atNs) => {
+  const node = { read: () => observations(0n, { 'memory.available': 300n * Mi }) };
+  const quiet = quietTicks({ node, policies });
+  quiet.armed({ thresholds: [memory] }, [{ ...sampler, live }], []);
+  const below = { name: 'p', when: condition('memory.available < 100Mi', 'node'), forNs: 0n, cooldownNs: 0n, then: [NOTIFY] };
+  quiet.policiesWithoutPass(policy([memory], { policies: [below] }), initialState, undefined, 10n);
+  expect(quiet.policiesAtNs).toBe(atNs);
 });

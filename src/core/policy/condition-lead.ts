@@ -14,6 +14,8 @@ export interface LeadReadings {
   readonly node: ScopeReading | undefined;
   /** The cgroups of the scope that are there. undefined: not known, or the policy has none. */
   readonly scope: readonly ScopeReading[] | undefined;
+  /** A notifier wakes evictd when memory.available falls below it, in bytes. Left out: none does. */
+  readonly watched?: number | undefined;
 }
 
 /** Metrics of a cgroup that rise no faster than memory is filled. A new cgroup begins at 0. */
@@ -43,13 +45,14 @@ export function conditionLeadS(condition: Condition, readings: LeadReadings, byt
   }
 }
 
-function comparisonLeadS(test: ComparisonTest, { node, scope }: LeadReadings, bytesPerSecond: number): number {
+function comparisonLeadS(test: ComparisonTest, { node, scope, watched = 0 }: LeadReadings, bytesPerSecond: number): number {
   const { metric, comparison, amount } = test;
   const isUpwards = comparison.startsWith('>');
   if (METRICS[metric.name].kind !== 'level' || metric.path !== undefined) return 0;
   if (metric.name === 'memory.available') {
     const [available, limit] = [node && levelOf(metric, node), availableLimit(test, node)];
-    return isUpwards || available === undefined || limit === undefined ? 0 : (available - limit) / bytesPerSecond;
+    if (isUpwards || available === undefined || limit === undefined) return 0;
+    return available >= watched && watched > limit ? Infinity : (available - limit) / bytesPerSecond;
   }
   const value = metric.of === 'node' ? node && levelOf(metric, node) : scope && greatestOf(metric, scope);
   if (value === undefined || !isUpwards) return 0;

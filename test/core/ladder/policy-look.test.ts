@@ -2,9 +2,10 @@ import { expect, test } from 'vitest';
 import { initialState, type State } from '../../../src/core/decide/state.js';
 import { lookAtPolicies } from '../../../src/core/ladder/policy-look.js';
 import { stepPolicies } from '../../../src/core/ladder/policy-step.js';
-import { input, policy, SECOND } from '../support.js';
+import { input, Mi, observations, policy, SECOND, threshold } from '../support.js';
 import { condition, FREEZE, NOTIFY, ofCgroup, reading, using } from './policies.js';
 
+const BOUNDS = { bytesPerSecond: 1024, isWatched: true };
 const growing = ofCgroup([NOTIFY], { when: condition('memory.growth > 40Ki over 4s', 'cgroup'), cooldownNs: 0n });
 const at = (seconds: number, kibibytes: number) => {
   const read = reading('/a', BigInt(seconds) * SECOND, { 'memory.current': kibibytes * 1024 });
@@ -14,7 +15,7 @@ const at = (seconds: number, kibibytes: number) => {
 test('the readings of looks are those that a step judges by', () => {
   const inForce = policy([], { policies: [growing] });
   const looked = [at(0, 10), at(2, 20), at(4, 30)].reduce<State>(
-    (state, one) => lookAtPolicies(inForce, state, one, Infinity)?.state ?? initialState,
+    (state, one) => lookAtPolicies(inForce, state, one, { bytesPerSecond: Infinity, isWatched: true })?.state ?? initialState,
     initialState,
   );
   expect(stepPolicies(inForce, { state: looked, effects: [] }, at(5, 60))?.effects.map(({ kind }) => kind)).toContain('policy');
@@ -23,7 +24,7 @@ test('the readings of looks are those that a step judges by', () => {
 
 test('a look decides nothing: where a condition holds, or a workload is frozen, a step has to', () => {
   const inForce = policy([], { policies: [ofCgroup([FREEZE], { forNs: 10n * SECOND })] });
-  const look = (state: State, kibibytes: number) => lookAtPolicies(inForce, state, input(SECOND, undefined, using(kibibytes)), 1024);
+  const look = (state: State, kibibytes: number) => lookAtPolicies(inForce, state, input(SECOND, undefined, using(kibibytes)), BOUNDS);
   expect(look(initialState, 100)).toEqual({ state: initialState, leadNs: 0n });
   expect(look(initialState, 101)).toBeUndefined();
   const target = { id: 'a', name: 'a', path: '/a' };
@@ -41,5 +42,20 @@ test.each<[rule: string, conditions: readonly string[], leadNs: bigint]>([
   const configured = conditions.map((text, index) => ofCgroup([NOTIFY], { name: `p${String(index)}`, when: condition(text, 'cgroup') }));
   const scopes = new Map(configured.map(({ name }) => [name, [reading('/a', SECOND, { 'memory.current': 100 * 1024 })]]));
   const one = input(SECOND, undefined, { policyReadings: () => ({ scopes }) });
-  expect(lookAtPolicies(policy([], { policies: configured }), initialState, one, 1024)?.leadNs).toBe(leadNs);
+  expect(lookAtPolicies(policy([], { policies: configured }), initialState, one, BOUNDS)?.leadNs).toBe(leadNs);
+});
+
+test.each<[rule: string, condition: string, isWatched: boolean, availableMi: bigint, leadNs: bigint]>([
+  ['the threshold is crossed first, which wakes evictd', 'memory.available < 199Mi', true, 200n, 10n * SECOND],
+  ['its notifier is not live', 'memory.available < 199Mi', false, 200n, SECOND],
+  ['it is crossed', 'memory.available < 198Mi', true, 199n, SECOND],
+  ['it has the same bound', 'memory.available <= 200Mi', true, 201n, SECOND],
+])('a policy on less memory than a threshold: %s', (_rule, text, isWatched, availableMi, leadNs) => {
+  const [hard, soft] = [threshold('memory.available', '100Mi'), threshold('memory.available', '200Mi')];
+  const configured = [{ name: 'p', when: condition(text, 'node'), forNs: 0n, cooldownNs: 0n, then: [NOTIFY] }];
+  const one = input(SECOND, observations(SECOND, { 'memory.available': availableMi * Mi }), {
+    policyReadings: () => ({ scopes: new Map() }),
+  });
+  const bounds = { bytesPerSecond: 2 ** 20, isWatched };
+  expect(lookAtPolicies(policy([hard, soft], { policies: configured }), initialState, one, bounds)?.leadNs).toBe(leadNs);
 });
