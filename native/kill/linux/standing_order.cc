@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "system/clock.h"
+#include "system/linux/shortage.h"
 #include "system/system_error.h"
 #include "walk/linux/cgroup_walk.h"
 
@@ -19,6 +20,7 @@ namespace evictd {
 namespace {
 
 constexpr size_t kMostPasses = 1000;
+constexpr uint64_t kRetryNs = 1000000;
 
 // Returns 0 or errno.
 int WriteAll(int file, const void* bytes, size_t length, off_t at) {
@@ -111,7 +113,13 @@ Wake StandingOrder::OnEvent(size_t, uint32_t) {
     timer_.Set(plan_->unexplained_ns - waited_ns);
     return Wake::kNothing;
   }
-  result_ = complete ? CarryOut() : Result{kNone, plan_->conditions.front().last, 0, crossed_ns_, now_ns, 0, 0, 0};
+  const Result result =
+      complete ? CarryOut() : Result{kNone, plan_->conditions.front().last, 0, crossed_ns_, now_ns, 0, 0, 0};
+  if (IsShortage(result.error)) {
+    timer_.Set(kRetryNs);
+    return Wake::kNothing;
+  }
+  result_ = result;
   plan_.reset();
   crossed_ns_ = 0;
   return Wake::kFired;
@@ -144,6 +152,8 @@ StandingOrder::Result StandingOrder::CarryOut() {
   }
   result.unrecorded = Record(candidate, result);
   Kill(candidate, &result);
+  const uint64_t none = 0;
+  if (IsShortage(result.error)) WriteAll(file_.get(), &none, sizeof none, 0);  // it is tried again, or withdrawn
   return result;
 }
 

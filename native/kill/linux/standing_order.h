@@ -94,7 +94,7 @@ class StandingOrder : public WatchSource {
   bool OneOfOthersHolds();
   // Returns false if one has vanished: the plan is out of date, because what took its place is unknown.
   bool ReadCandidates();
-  // By the values that were read last.
+  // By the values that were read last. Where descriptors or memory are short (`error`), no record of it is left.
   Result CarryOut();
   // kNone: the plan is out of date. The node has grown by more than the candidates have and the largest holds: what has
   // grown may be larger, and is none of them.

@@ -1,3 +1,7 @@
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -92,6 +96,34 @@ TEST("a refusal is reported, and no other workload is killed instead") {
   CHECK_EQUAL(result.candidate, 0u);
   CHECK_EQUAL(result.error, EPERM);
   CHECK(kill(member.pid(), 0) == 0);
+}
+
+TEST("while descriptors are short nothing is killed or recorded, and it is tried again until there are some") {
+  OrderScene scene;
+  const Cgroup first(MemoryV1()), second(MemoryV1());
+  Member before(first, kSleeps), member(second, kSleeps);
+  // The sanitizer needs descriptors for what it checks for the first time.
+  CHECK(scene.Place(first, scene.Plan()));
+  scene.Node("150");
+  scene.Ring();
+  CHECK_EQUAL(scene.Done().error, 0);
+
+  const UniqueFd record(open(scene.directory.File("record").c_str(), O_RDWR | O_CLOEXEC));
+  const uint64_t none = 0;
+  uint64_t crossed_ns = 1;
+  CHECK(pwrite(record.get(), &none, sizeof none, 0) == sizeof none);
+  CHECK(scene.Place(second, scene.Plan()));
+  rlimit limit = {};
+  CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+  const rlimit no_more = {0, limit.rlim_max};
+  CHECK(setrlimit(RLIMIT_NOFILE, &no_more) == 0);
+  CHECK(scene.NothingHappens());
+  CHECK(pread(record.get(), &crossed_ns, sizeof crossed_ns, 0) == sizeof crossed_ns);
+  CHECK_EQUAL(crossed_ns, 0u);
+  CHECK(kill(member.pid(), 0) == 0);
+  CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+  CHECK_EQUAL(scene.Done().error, 0);
+  CHECK(WIFSIGNALED(member.Wait()));
 }
 
 TEST("cgroup.kill ends the candidate where it exists, and signals where it does not") {
