@@ -16,6 +16,7 @@ import { idleTasks } from '../idle-tasks.js';
 import { openStandingOrders } from '../standing-orders.js';
 import { outsideReader } from '../../features/memory-growth/open.js';
 import { openOomScoreAdjuster } from '../../features/oom-score-adj/open.js';
+import { policiesOfMemoryNodes } from '../../features/policy/bound-workloads.js';
 import { Policies } from '../../features/policy/open.js';
 import { UnitPolicies } from '../../features/policy/unit-policies.js';
 import { openProcessRecords } from '../../features/victim-processes/open.js';
@@ -101,7 +102,7 @@ export function act(locked: Locked, published: Published, observed: Observed): A
 }
 
 /** `units`: the policies that settings of units make, in force as soon as they are known. */
-function openPolicies({ node, hierarchies, inForce, instance, log }: Locked, { managedUnits, units: unitManager }: Observed) {
+function openPolicies({ node, hierarchies, inForce, instance, log }: Locked, { managedUnits, workloads, units: unitManager }: Observed) {
   const all = { ...hierarchies, memory: node.hierarchy };
   const { runtimeDirectory, rules } = inForce.config;
   const where = { hierarchies: all, node: node.identity.cgroup, units: unitManager };
@@ -109,6 +110,7 @@ function openPolicies({ node, hierarchies, inForce, instance, log }: Locked, { m
   policies.configure({ policies: inForce.policies, rules });
   const units = new UnitPolicies(
     () => managedUnits.of(inForce.config),
+    () => policiesOfMemoryNodes(hierarchies.cpuset, workloads, inForce.config),
     (made) => {
       inForce.unitPolicies = made;
     },

@@ -17,13 +17,18 @@ const DEFAULT_COOLDOWN_NS = 15_000_000_000n;
 /** Only the place of a test depends on the window. */
 const ANY_WINDOW_NS = 1n;
 
-/** Of policies made from settings of units. */
-const RESERVED = 'managed-oom-';
+/** Of policies that evictd makes. */
+const RESERVED: Readonly<Record<string, string>> = {
+  'managed-oom-': 'policies that units ask for',
+  'memory-node-': 'policies of memory nodes',
+};
 
 /** Part of log lines, metrics and names of transient units. */
 function nameText(input: string): string {
-  if (input.startsWith(RESERVED))
-    throw new TextError('EVICTD_CONFIG_VALUE', `names with ${RESERVED} are of policies that units ask for`, 'choose another name');
+  for (const [prefix, policies] of Object.entries(RESERVED)) {
+    if (input.startsWith(prefix))
+      throw new TextError('EVICTD_CONFIG_VALUE', `names with ${prefix} are of ${policies}`, 'choose another name');
+  }
   if (/^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/.test(input)) return input;
   const hint = 'use at most 63 lower-case letters, digits and -, beginning and ending with a letter or digit';
   throw new TextError('EVICTD_CONFIG_VALUE', `not a valid name of a policy: ${JSON.stringify(input)}`, hint);

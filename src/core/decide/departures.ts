@@ -28,6 +28,7 @@ export const DEPARTURE_TEXTS = {
   'kernel-memory':
     'Memory of a machine that the kernel holds for itself is not available: MemAvailable, not MemTotal − (anonymous + file pages).',
   'reclaimable-cache': 'Page cache and slab that the kernel can drop are available and no usage, active or not.',
+  'memory-nodes': 'Memory nodes that a cpuset binds workloads to have the hard threshold of memory.available, too.',
   thrashing: 'A machine that spends its time on reclaim, with little memory available, has a default threshold.',
 } as const;
 export type Departure = keyof typeof DEPARTURE_TEXTS;

@@ -146,9 +146,8 @@ function compare(
   const paths = new Set(restraints.map(({ target }) => target.path));
   for (const { configured, scope } of holding) {
     const recursive = configured.then.some((step) => step.kind === 'kill' && step.recursive);
-    const inScope = workloadsOf({ managed: configured.managed, scope: scope.scope, swapBytes }, candidates()).map(
-      ({ workload }) => workload.path,
-    );
+    const { managed, within } = configured;
+    const inScope = workloadsOf({ managed, within, scope: scope.scope, swapBytes }, candidates()).map(({ workload }) => workload.path);
     for (const path of comparedPaths(inScope, scope.scope, recursive)) paths.add(path);
   }
   const readings = paths.size === 0 ? [] : (input.policyWorkloads?.([...paths]) ?? []);

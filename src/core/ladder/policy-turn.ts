@@ -196,10 +196,10 @@ function aboveRequest(items: readonly RankedWorkload[]): readonly (PolicyTarget 
 }
 
 function orderOf({ policy, layout, histories, swapBytes }: TurnContext, { configured, scope: { scope } }: Turn, index: number): ScopeOrder {
-  const { then: steps, managed } = configured;
+  const { then: steps, managed, within } = configured;
   const step = steps[index];
   const recursive = step?.kind === 'kill' && step.recursive;
-  return { policy, layout, histories, scope, managed, swapBytes, by: comparatorsOf(steps, index), recursive };
+  return { policy, layout, histories, scope, managed, within, swapBytes, by: comparatorsOf(steps, index), recursive };
 }
 
 export function targetOf({ workload: { id, name, path }, process: only }: RankedWorkload): PolicyTarget {

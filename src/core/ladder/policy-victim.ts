@@ -5,8 +5,8 @@ import { passedOver, firstEvictable } from '../rank/victim-selection.js';
 import type { Victim } from '../rank/eviction-decision.js';
 import type { Layout } from '../signal/layout.js';
 import type { Candidates } from '../workload/workload.js';
-import { workloadsOf, type ScopeWorkloads } from './scope-workloads.js';
-import { inVictimOrder, isInScope, type ComparedHistories } from './victim-order.js';
+import { mayActOn, workloadsOf, type ScopeWorkloads } from './scope-workloads.js';
+import { inVictimOrder, type ComparedHistories } from './victim-order.js';
 
 /** How long facts about a victim are awaited: systemd answers within milliseconds unless it is in trouble itself. */
 export const AWAITS_NS = 250_000_000n;
@@ -23,7 +23,7 @@ export interface ScopeOrder extends ScopeWorkloads {
 export function scopeRanking(order: ScopeOrder, found: Candidates): RankedWorkload[] {
   const { policy, layout, scope, by, recursive, histories } = order;
   for (const { workload, stats } of [...found.usages]) {
-    if (order.managed === undefined && stats?.workingSetAtMost && isInScope(workload.path, scope)) found.measure?.(workload);
+    if (order.managed === undefined && stats?.workingSetAtMost && mayActOn(order, workload.path)) found.measure?.(workload);
   }
   const inScope = workloadsOf(order, found);
   const ranking = [

@@ -55,6 +55,8 @@ export interface ConfiguredPolicy {
   readonly scope?: PolicyCgroups;
   /** Made of ManagedOOM settings of systemd's units. Left out: a policy of the configuration. */
   readonly managed?: ManagedVictims;
+  /** Its workloads are in one of these cgroups, or one of them. Left out: in any. A policy of the configuration has none. */
+  readonly within?: readonly string[];
   readonly when: Condition;
   /** For how long `when`, and not `unless`, must hold without interruption. */
   readonly forNs: bigint;

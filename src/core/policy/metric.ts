@@ -1,4 +1,4 @@
-import { AMOUNT_SIGNALS, SIGNAL_FACTS, STALL_KINDS, STALL_RESOURCES, type AmountSignal } from '../signal/signal.js';
+import { AMOUNT_SIGNALS, SIGNAL_FACTS, STALL_KINDS, STALL_RESOURCES } from '../signal/signal.js';
 import { PRESSURE_AVERAGES, RAW_VALUES, type RawValue } from './raw-value.js';
 
 /** `share`: of the wall time, 0 to 1. `count`: pages, times, processes, … */
@@ -32,9 +32,9 @@ export interface MetricDefinition {
 
 const raw = (value: RawValue): Gauge => ({ needs: [value], read: (values) => values.get(value) });
 
-/** What is used of a signal's capacity. */
-function used(signal: AmountSignal): Gauge {
-  const needs = [signal, `${signal}.capacity`] as const;
+/** What is used of a capacity. */
+function used(available: RawValue, whole: RawValue): Gauge {
+  const needs = [available, whole] as const;
   return {
     needs,
     read: (values) => {
@@ -54,8 +54,8 @@ function row<Name extends RawValue>(name: Name, kind: 'level' | 'counter', unit:
   return { name, kind, unit, ...gauges(name) };
 }
 
-const USAGE = { cgroup: raw('memory.current'), node: used('memory.available') };
-const SWAPPED = { cgroup: raw('memory.swap'), node: used('swap.available') };
+const USAGE = { cgroup: raw('memory.current'), node: used('memory.available', 'memory.available.capacity') };
+const SWAPPED = { cgroup: raw('memory.swap'), node: used('swap.available', 'swap.available.capacity') };
 
 const signalRows = AMOUNT_SIGNALS.map((name) => {
   const unit: MetricUnit = SIGNAL_FACTS[name].unit === 'bytes' ? 'bytes' : 'count';
@@ -90,6 +90,13 @@ export const METRIC_LIST = [
     kind: 'level',
     unit: 'bytes',
     cgroup: raw('memory.boundNodes.available'),
+    whole: raw('memory.boundNodes.capacity'),
+  },
+  {
+    name: 'memory.boundNodes.used',
+    kind: 'level',
+    unit: 'bytes',
+    cgroup: used('memory.boundNodes.available', 'memory.boundNodes.capacity'),
     whole: raw('memory.boundNodes.capacity'),
   },
   { name: 'memory.total', kind: 'level', unit: 'bytes', node: raw('memory.available.capacity') },

@@ -21,6 +21,8 @@ interface Scope {
   readonly policies: readonly string[];
   /** A cgroup that conditions of these policies name. */
   readonly isNamed: boolean;
+  /** evictd made these policies: it makes them anew when the cgroup has ended. */
+  readonly isMade: boolean;
   readonly values: ReadonlySet<RawValue>;
   /** Those that match now, in order. */
   paths: string[];
@@ -84,7 +86,7 @@ export class PolicyReader {
   /** What operators should know: scopes without a cgroup, or too many. */
   problems(): readonly SourceProblem[] {
     if (this.#parts.hierarchies.memory === undefined && this.#scopes.length > 0) return [NO_CGROUPS];
-    const unmatched = this.#scopes.filter(({ paths }) => paths.length === 0).map(unmatchedScope);
+    const unmatched = this.#scopes.filter(({ paths, isMade }) => paths.length === 0 && !isMade).map(unmatchedScope);
     const watch = this.#root?.problem();
     return [...unmatched, ...tooMany(this.#tree), ...(watch ? [watch] : [])];
   }
@@ -149,11 +151,15 @@ function scopesOf(policies: readonly ConfiguredPolicy[]): readonly Scope[] {
     const scope = same[0]?.scope;
     if (scope === undefined) return [];
     const policiesOf = same.map(({ name }) => name);
-    return [{ text, pattern: compileScope(scope), policies: policiesOf, isNamed: false, values: needsOf(same).cgroup, paths: [] }];
+    return [
+      { text, pattern: compileScope(scope), policies: policiesOf, isNamed: false, isMade: false, values: needsOf(same).cgroup, paths: [] },
+    ];
   });
   const named = [...needsOf(policies).named].map(([path, values]): Scope => {
-    const naming = policies.filter((one) => needsOf([one]).named.has(path)).map(({ name }) => name);
-    return { text: path, pattern: compileScope({ paths: [path] }), policies: naming, isNamed: true, values, paths: [] };
+    const naming = policies.filter((one) => needsOf([one]).named.has(path));
+    const isMade = naming.every(({ within }) => within !== undefined);
+    const names = naming.map(({ name }) => name);
+    return { text: path, pattern: compileScope({ paths: [path] }), policies: names, isNamed: true, isMade, values, paths: [] };
   });
   return [...scopes, ...named];
 }

@@ -5,7 +5,7 @@ import type { StepListener, StepReport, WakeSource } from '../../monitor/ports/p
 
 const TICKS: ReadonlySet<WakeSource> = new Set(['start', 'tick', 'reload']);
 
-/** Follows, from tick to tick, the policies that settings of units make. */
+/** Follows, from tick to tick, the policies that settings of units and memory nodes of workloads make. */
 export class UnitPolicies implements StepListener {
   /** After they have changed. */
   onChange: () => void = () => undefined;
@@ -14,10 +14,12 @@ export class UnitPolicies implements StepListener {
 
   /**
    * @param managedOom  undefined: no source selects managed units
+   * @param ofMemoryNodes  see boundPolicies
    * @param changed  called when no pass is under way
    */
   constructor(
     private readonly managedOom: () => ManagedOom | undefined,
+    private readonly ofMemoryNodes: () => readonly ConfiguredPolicy[],
     private readonly changed: (policies: readonly ConfiguredPolicy[]) => void,
   ) {}
 
@@ -38,7 +40,7 @@ export class UnitPolicies implements StepListener {
     const managedOom = this.managedOom();
     const settings = managedOom?.read();
     if (managedOom !== undefined && settings === undefined) return; // systemd has not answered yet
-    const policies = settings === undefined ? [] : managedPolicies(settings);
+    const policies = [...(settings === undefined ? [] : managedPolicies(settings)), ...this.ofMemoryNodes()];
     const text = textOf(policies);
     if (text === this.#known) return;
     this.#known = text;

@@ -351,6 +351,12 @@ test.each<[rule: string, yaml: string, message: string, hint: string]>([
     'names with managed-oom-',
     'choose another name',
   ],
+  [
+    'a policy that is named as one of memory nodes',
+    'policies: [{name: memory-node-0, when: swap.available < 10%, then: [notify]}]\n',
+    'names with memory-node-',
+    'choose another name',
+  ],
   ['a relative cgroup', 'node: {cgroup: newuser-node}\n', 'not an absolute path: "newuser-node"', 'an absolute path: /newuser-node'],
   ['a relative cgroup with the mount', 'node: {cgroup: sys/fs/cgroup/memory/a/}\n', 'not an absolute path', 'an absolute path: /a'],
   ['an empty cgroup', 'node: {cgroup: ""}\n', 'not an absolute path: ""', 'an absolute path: /workload.slice'],

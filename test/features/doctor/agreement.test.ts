@@ -263,7 +263,7 @@ const ROWS: readonly Row[] = [
   ['no budget', { evictionBudget: { max: 0 } }, {}, 'workloads.evictable', 'broken', /evictionBudget\.max is 0/],
   [
     'NUMA',
-    {},
+    { departures: { 'memory-nodes': false } },
     { workloads: { ...WORKLOADS, present: [present('web', { memoryNodes: [1] })] } },
     'workloads.numa',
     'degraded',

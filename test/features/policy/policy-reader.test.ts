@@ -141,6 +141,9 @@ describe('a cgroup that a condition names', () => {
     expect(read.problems()).toMatchObject([
       { code: 'EVICTD_POLICY_SCOPE', message: `a condition names the cgroup ${late}, which does not exist (policy node), now` },
     ]);
+    const made = reader([{ ...policy('made', `cgroup(${late}).memory.anon < 1Mi`), within: [late] }]);
+    made.read();
+    expect(made.problems()).toEqual([]); // evictd has made it, and does so again at the next tick
     root.child('late');
     expect(found()).toMatchObject({ named: ['/a/b', '/late'] });
     expect(read.problems()).toEqual([]);

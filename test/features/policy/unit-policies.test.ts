@@ -17,6 +17,7 @@ class Units {
   readonly changes: (readonly string[] | undefined)[] = [];
   readonly policies = new UnitPolicies(
     () => this.managedOom,
+    () => [],
     ([first]) => this.changes.push(first?.managed?.within),
   );
   /** Also what comes after the pass. */

@@ -1,19 +1,24 @@
+import { coversMemoryNodes } from '../../../core/oom/bound-policies.js';
 import { conditionNeeds } from '../../../core/policy/condition-needs.js';
 import { compileScope } from '../../../core/policy/scope-pattern.js';
 import type { Finding, LintRule, LintSubject } from '../lint-rule.js';
 import type { MachineFacts, PresentWorkload } from '../machine.js';
 
 /**
- * Workloads that a cpuset keeps off some memory nodes, where only the memory of the machine is watched: no policy of
- * them, or of a cgroup above that is bound, too, asks for their nodes.
+ * Workloads that a cpuset keeps off some memory nodes, where only the memory of the machine is watched: without the
+ * departure memory-nodes, or a threshold for it, and no policy of them, or of a cgroup above that is bound, too, asks for
+ * their nodes.
  */
-export function lintMemoryNodes({ policies }: LintSubject, machine: MachineFacts | undefined): Finding[] {
+export function lintMemoryNodes({ policies, departures, thresholds }: LintSubject, machine: MachineFacts | undefined): Finding[] {
   const watched = policies.flatMap(({ when, scope }) =>
     scope !== undefined && conditionNeeds([when]).cgroup.has('memory.boundNodes.available') ? [compileScope(scope)] : [],
   );
   const present = machine?.workloads?.present ?? [];
+  const isCovered = coversMemoryNodes(departures, thresholds);
   const bound = present.filter(({ path, memoryNodes, boundAbove = [] }) => {
-    return Array.isArray(memoryNodes) && ![path, ...boundAbove].some((cgroup) => watched.some((scope) => scope.matches(cgroup)));
+    return (
+      !isCovered && Array.isArray(memoryNodes) && ![path, ...boundAbove].some((cgroup) => watched.some((scope) => scope.matches(cgroup)))
+    );
   });
   const unknown = present.filter(({ memoryNodes, unevictable }) => memoryNodes === 'unknown' && unevictable?.kind !== 'vacant');
   return [...boundFinding(bound), ...unknownFinding(unknown)];
@@ -29,8 +34,8 @@ function boundFinding(bound: readonly PresentWorkload[]): Finding[] {
     {
       level: 'warn',
       code: CODE,
-      message: `${first.name} is bound to memory node ${first.memoryNodes.join(' and ')}${rest}: when it is full, the kernel ends processes; no policy watches them`,
-      hint: 'add a policy with memory.boundNodes.available, or give the workload a limit (MemoryMax=) below what its nodes have',
+      message: `${first.name} is bound to memory node ${first.memoryNodes.join(' and ')}${rest}: when it is full, the kernel ends processes; nothing watches them`,
+      hint: 'switch on the departure memory-nodes with a hard threshold of memory.available, add a policy with memory.boundNodes.available, or give the workload a limit (MemoryMax=) below what its nodes have',
       key: 'workloads',
     },
   ];

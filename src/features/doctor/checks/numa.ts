@@ -14,7 +14,7 @@ export const numaCheck = defineCheck('workloads.numa', ['kernelFile', 'workloads
   const summary =
     nodes.length === 1
       ? 'one memory node'
-      : `${String(nodes.length)} memory nodes, and no workload that a cpuset binds to some of them lacks a policy; processes that bind themselves (numactl, mbind) are not seen`;
+      : `${String(nodes.length)} memory nodes, and no workload that a cpuset binds to some of them lacks a threshold or policy; processes that bind themselves (numactl, mbind) are not seen`;
   return judged(id, workloads, summary, { nodes });
 });
 

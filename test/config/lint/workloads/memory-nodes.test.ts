@@ -2,6 +2,9 @@ import { expect, test } from 'vitest';
 import { lintMemoryNodes } from '../../../../src/config/lint/workloads/memory-nodes.js';
 import type { PresentWorkload } from '../../../../src/config/lint/machine.js';
 import type { ConfiguredPolicy } from '../../../../src/core/policy/configured-policy.js';
+import { departuresOf, type Departures } from '../../../../src/core/decide/departures.js';
+import type { Threshold } from '../../../../src/core/threshold/threshold.js';
+import { threshold } from '../../../core/support.js';
 import { conditionOf } from '../../../core/condition/conditions.js';
 import { machine, present, subject } from '../support.js';
 
@@ -29,6 +32,16 @@ test.each<[rule: string, workloads: readonly PresentWorkload[] | undefined, mess
   const found = lintMemoryNodes(subject([]), machine({ workloads: workloads && { present: workloads, sources: [] } }));
   expect(found.map(({ code }) => code)).toEqual(messages.map(() => 'EVICTD_LINT_MEMORY_NODES'));
   expect(found.map(({ message }) => message)).toEqual(messages.map((message) => expect.stringMatching(message) as string));
+});
+
+test.each<[rule: string, thresholds: readonly Threshold[], departures: Partial<Departures>, isWatched: boolean]>([
+  ['a hard threshold', [threshold('memory.available', '100Mi')], {}, true],
+  ['a soft one', [threshold('memory.available', '100Mi', { graceSeconds: 1 })], {}, false],
+  ['without the departure', [threshold('memory.available', '100Mi')], { 'memory-nodes': false }, false],
+])('workloads that a cpuset binds are watched by default: %s', (_rule, thresholds, switched, isWatched) => {
+  const bound = machine({ workloads: { present: [present('db', { memoryNodes: [1] })], sources: [] } });
+  const found = lintMemoryNodes(subject(thresholds, { departures: departuresOf('evictd', switched) }), bound);
+  expect(found.length === 0).toBe(isWatched);
 });
 
 test.each<[scope: string | undefined, isWatched: boolean]>([
