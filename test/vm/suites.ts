@@ -32,6 +32,7 @@ export interface Machine {
 export const PACKAGE_TEST = 'test/systemd/package';
 
 const RECIPES = 'test/systemd/policy-recipes';
+const METRICS = 'test/systemd/policy-metrics';
 const MEMORY_NODES = 'test/systemd/memory-nodes';
 
 /** Everything that asks a real kernel: what is new in these directories runs without being named here. */
@@ -197,7 +198,7 @@ export const suites: readonly Suite[] = [
     proves: 'evictd as a service, units as workloads, the Debian package',
     machine: { cgroup: 'v2', swap: false },
     files: ['test/systemd/'],
-    except: [RECIPES, MEMORY_NODES],
+    except: [RECIPES, METRICS, MEMORY_NODES],
     limitMinutes: 80,
   },
   {
@@ -210,9 +211,9 @@ export const suites: readonly Suite[] = [
   // A tenth of its memory has room for the programs of the machine: it waits for memory, and still runs.
   {
     name: 'v2-recipes',
-    proves: 'the recipes of docs/policy-recipes.md in the situations that they are for',
+    proves: 'the recipes of docs/policy-recipes.md in the situations that they are for; metrics and comparators of policies',
     machine: { cgroup: 'v2', swap: false, memoryGib: 4 },
-    files: [RECIPES],
+    files: [RECIPES, METRICS],
     limitMinutes: 30,
   },
   {
