@@ -24,10 +24,12 @@ import { orderedSignals } from './ports/sent-signals.js';
 import type { OrderPlan, OrderResult, StandingOrder } from './ports/standing-order.js';
 import type { ProcessRecords } from './ports/process-records.js';
 import type { Reporter } from './reporter.js';
-import { NANO } from '../core/quantity/integer.js';
+import { NANO, maxBigInt } from '../core/quantity/integer.js';
 
-/** At most this part of the time goes into orders, however many workloads there are. */
-const PART_OF_TIME = 100n;
+/** On average at most this part of a processor goes into orders, however many workloads there are. */
+const PART_OF_TIME = 50n;
+/** Orders that are not delayed after a quiet time: on a slow machine memory may be full before the second one is paid for. */
+const AT_ONCE = 8n;
 
 /** After this time memory.stat is up to date, whatever it says: the kernel flushes it every 2 s. */
 const SETTLES_NS = 2_500_000_000n;
@@ -85,6 +87,9 @@ export class StandingOrders {
   /** The reading that the last order was made from. */
   #before: Observation | undefined;
   #renewNs: bigint | undefined;
+  /** When the orders so far are paid for, and for how long the most expensive of them is. */
+  #paidAtNs = 0n;
+  #longestNs = 0n;
   /** No other order before: they would take too much time. */
   #restsUntilNs = 0n;
   /** The file has an order of the evictd before that does not continue, until the state is saved. */
@@ -160,13 +165,20 @@ export class StandingOrders {
       if (isDue) this.#renewNs = this.#restsUntilNs;
       return;
     }
+    const before = process.cpuUsage();
     const hasWorkloads = this.#renew(policy, state, ordered, pass, nowNs);
-    const endNs = process.hrtime.bigint();
-    this.#restsUntilNs = endNs + (endNs - nowNs) * PART_OF_TIME;
-    const renewNs = hasWorkloads ? renewalNs(ordered, this.#before, nowNs) : nowNs + NANO;
+    this.#pay(process.cpuUsage(before));
     // The wait for a renewal has to end within the life of the order, however long a renewal takes.
-    this.#renewNs = renewNs > this.#restsUntilNs ? renewNs : this.#restsUntilNs;
+    this.#renewNs = maxBigInt(hasWorkloads ? renewalNs(ordered, this.#before, nowNs) : nowNs + NANO, this.#restsUntilNs);
     this.#before = ordered.observation;
+  }
+
+  #pay({ user, system }: NodeJS.CpuUsage): void {
+    const nowNs = process.hrtime.bigint();
+    const costNs = BigInt(user + system) * 1000n * PART_OF_TIME;
+    this.#longestNs = maxBigInt(costNs, this.#paidAtNs > nowNs ? this.#longestNs : 0n);
+    this.#paidAtNs = maxBigInt(this.#paidAtNs, nowNs) + costNs;
+    this.#restsUntilNs = this.#paidAtNs - (AT_ONCE - 1n) * this.#longestNs;
   }
 
   close(): void {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Decision } from '../../src/core/decide/eviction.js';
 import { initialState, type Policy } from '../../src/core/decide/state.js';
 import { StandingOrders, type OrderedPass } from '../../src/monitor/standing-orders.js';
@@ -149,13 +149,23 @@ describe('an order stands', () => {
     expect([refused.all.stands, refused.said]).toEqual([false, ['impossible']]);
   });
 
-  test('a pass in which nothing happened keeps it; one after a change withdraws it until there is time for another', () => {
+  test('a pass in which nothing happened keeps it; one after a change makes another', () => {
     const { all, said } = orders();
     all.follow(always, initialState, pass());
     all.follow(always, initialState, pass({ hasChanged: false }));
-    expect(said).toEqual(['place', 'seen']);
     all.follow(always, initialState, pass());
-    expect(said.at(-1)).toBe('withdraw');
+    expect(said).toEqual(['place', 'seen', 'place']);
+  });
+
+  test('eight in a row may be expensive; then a change withdraws it until they are paid for', () => {
+    const cost = vi.spyOn(process, 'cpuUsage').mockReturnValue({ user: 900_000, system: 100_000 });
+    onTestFinished(() => {
+      cost.mockRestore();
+    });
+    const { all, said } = orders();
+    for (let each = 1; each <= 9; each += 1) all.follow(always, initialState, pass());
+    expect(said).toEqual([...Array<string>(8).fill('place'), 'withdraw']);
+    expect(all.dueNs).toBeGreaterThan(process.hrtime.bigint() + 40_000_000_000n);
   });
 
   test('no workload is known yet: it is tried again after a second', () => {
