@@ -12,7 +12,8 @@ namespace evictd {
 
 namespace {
 
-// Buffers are on the heap; the stack holds a batch of epoll events. glibc takes static TLS from the same mapping.
+// The stack holds a batch of epoll events, or 16 KiB of cgroup.procs; other buffers are on the heap. glibc takes static
+// TLS from the same mapping.
 constexpr size_t kStackBytes = 256 * 1024;
 constexpr size_t kPageBytes = 4096;
 
