@@ -13,6 +13,8 @@ export interface Part {
    * test.
    */
   readonly closingLines?: number;
+  /** It is run again after a change of a `*.test.ts` or `*.md` file whose name begins so, and of any other file. */
+  readonly reads: readonly string[];
   /** Commands that must be installed, with the Debian package of each. */
   readonly needs?: Readonly<Record<string, string>>;
   /** It waits more than it computes and measures no time: two of these run at once. */
@@ -32,6 +34,9 @@ const PACKAGES = {
   ...ARM64,
 };
 
+/** Packages hold them, and recipes are taken from them. */
+const DOCUMENTS = ['docs/', 'README', 'CHANGELOG'];
+
 /**
  * In the order in which they run: what fails soonest first, then the longest of those that share the machine. `make
  * build` has been run before.
@@ -40,6 +45,7 @@ export const PARTS: readonly Part[] = [
   {
     name: 'system',
     proves: 'the end-to-end and native tests that `make test` leaves out, on this machine',
+    reads: ['test/native/', 'test/e2e/', 'test/systemd/', 'test/endurance/', ...DOCUMENTS],
     command: ['node_modules/.bin/vitest', 'run', '--project', 'proof'],
     needs: {
       ...CONTAINERS,
@@ -54,12 +60,14 @@ export const PARTS: readonly Part[] = [
   {
     name: 'properties',
     proves: 'every property of the unit tests, with many runs',
+    reads: ['test/'],
     command: ['node_modules/.bin/tsx', 'test/proof/properties.ts'],
   },
   {
     name: 'tsan',
     group: 'native',
     proves: 'the C++ classes under the thread sanitizer',
+    reads: [],
     command: ['make', '--no-print-directory', 'tsan'],
     needs: CLANG,
   },
@@ -67,6 +75,7 @@ export const PARTS: readonly Part[] = [
     name: 'node-asan',
     group: 'native',
     proves: 'the addon in Node under the address sanitizer',
+    reads: ['test/native/'],
     command: ['make', '--no-print-directory', 'node-asan'],
     needs: CLANG,
   },
@@ -74,6 +83,7 @@ export const PARTS: readonly Part[] = [
     name: 'fuzz',
     group: 'native',
     proves: 'every parser of kernel text on generated inputs',
+    reads: [],
     command: ['make', '--no-print-directory', 'fuzz'],
     closingLines: 2,
     needs: CLANG,
@@ -82,6 +92,7 @@ export const PARTS: readonly Part[] = [
     name: 'tidy',
     group: 'native',
     proves: 'clang-tidy finds nothing in the C++ code',
+    reads: [],
     command: ['make', '--no-print-directory', 'tidy'],
     needs: { 'clang-tidy': 'clang-tidy' },
   },
@@ -89,6 +100,7 @@ export const PARTS: readonly Part[] = [
     name: `windows-${version}`,
     group: 'windows',
     proves: `all Windows tests under Wine with Node ${version}`,
+    reads: ['test/windows/'],
     command: ['make', '--no-print-directory', 'windows', `ARGS=${version}`],
     needs: WINE,
   })),
@@ -96,30 +108,35 @@ export const PARTS: readonly Part[] = [
     name: `versions-${version}`,
     group: 'versions',
     proves: `the native tests with the one addon on Node ${version}`,
+    reads: ['test/native/', 'test/versions/'],
     command: ['make', '--no-print-directory', 'versions', `ARGS=${version}`],
   })),
   {
     name: 'arm64',
     proves: 'the native tests with the addon for arm64, emulated',
+    reads: ['test/native/', 'test/arm64/'],
     command: ['make', '--no-print-directory', 'arm64'],
     needs: ARM64,
   },
   {
     name: 'packages',
     proves: 'the packages for npm and Debian and the image, installed or run, each with a check',
+    reads: ['test/packages/', ...DOCUMENTS],
     command: ['make', '--no-print-directory', 'packages'],
     needs: PACKAGES,
   },
   {
     name: 'soak',
     proves: 'memory, descriptors, threads and inotify watches of a running evictd do not grow in an hour',
+    reads: [],
     command: ['make', '--no-print-directory', 'soak'],
     shares: true,
   },
-  ...suites.map(({ name, proves }) => ({
+  ...suites.map(({ name, proves, files, documents }) => ({
     name: `vm-${name}`,
     group: 'vm',
     proves,
+    reads: ['test/vm/', ...files, ...(documents ? DOCUMENTS : [])],
     command: ['node_modules/.bin/tsx', 'test/vm/run.ts', name],
     needs: QEMU,
     shares: true as const,
@@ -127,14 +144,16 @@ export const PARTS: readonly Part[] = [
   {
     name: 'chaos',
     group: 'chaos',
-    proves: 'what evictd promises under random leaks, kills, hangs and restarts: 500 evictions',
-    command: ['make', '--no-print-directory', 'chaos'],
+    proves: 'what evictd promises under random leaks, kills, hangs and restarts: 150 evictions',
+    reads: [],
+    command: ['make', '--no-print-directory', 'chaos', 'ARGS=--evictions=150'],
     shares: true,
   },
   ...['v2', 'v1', 'hybrid'].map((machine) => ({
     name: `chaos-${machine}`,
     group: 'chaos',
     proves: `the same in a virtual machine with cgroup ${machine}: 170 evictions`,
+    reads: [],
     command: ['node_modules/.bin/tsx', 'test/chaos/run.ts', `--machine=${machine}`, '--evictions=170', '--actions=60'],
     needs: QEMU,
     shares: true as const,
@@ -143,6 +162,7 @@ export const PARTS: readonly Part[] = [
     name: 'vm-skips',
     group: 'vm',
     proves: 'no test was skipped on every machine',
+    reads: ['test/'],
     command: ['node_modules/.bin/tsx', 'test/vm/skips.ts'],
   },
 ];

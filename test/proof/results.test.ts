@@ -20,15 +20,21 @@ describe('choose', () => {
 
 describe('isProved', () => {
   const green: Result = { passed: 3, failed: 0, seconds: 1, commit: 'abc' };
-  test.each<[rule: string, result: Result | undefined, commit: string, proved: boolean]>([
-    ['passed at this commit', green, 'abc', true],
-    ['never run', undefined, 'abc', false],
-    ['another commit', green, 'def', false],
-    ['a failure', { ...green, failed: 1 }, 'abc', false],
-    ['no test ran', { ...green, passed: 0 }, 'abc', false],
-    ['a tree with other changes', { ...green, commit: 'abc+' }, 'abc+', false],
-  ])('%s', (_rule, result, commit, proved) => {
-    expect(isProved(result, commit)).toBe(proved);
+  const reads = ['test/native/', 'docs/'];
+  test.each<[rule: string, result: Result | undefined, changed: readonly string[] | undefined, proved: boolean]>([
+    ['passed at this commit', green, [], true],
+    ['never run', undefined, [], false],
+    ['a commit that is not known', green, undefined, false],
+    ['a failure', { ...green, failed: 1 }, [], false],
+    ['no test ran', { ...green, passed: 0 }, [], false],
+    ['a tree with changes of its own', { ...green, commit: 'abc+' }, [], false],
+    ['since then, a test and a document that it does not read', green, ['test/e2e/soft.test.ts', 'README.md'], true],
+    ['since then, a test that it reads', green, ['README.md', 'test/native/close.test.ts'], false],
+    ['since then, a document that it reads', green, ['docs/tests.md'], false],
+    ['since then, what tests share', green, ['test/support/wait.ts'], false],
+    ['since then, the source', green, ['src/cli/main.ts'], false],
+  ])('%s', (_rule, result, changed, proved) => {
+    expect(isProved(result, reads, () => changed)).toBe(proved);
   });
 });
 

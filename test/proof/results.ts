@@ -28,9 +28,20 @@ export function choose<P extends { readonly name: string; readonly group?: strin
   return words.length === 0 ? parts : parts.filter((part) => words.some((word) => chooses(part, word)));
 }
 
-/** A part that passed at this commit, with no other change in the tree, is not run again. */
-export function isProved(result: Result | undefined, commit: string): boolean {
-  return result?.failed === 0 && result.passed > 0 && result.commit === commit && !commit.endsWith('+');
+/**
+ * Whether a part has passed, in a tree without changes of its own, and nothing that it reads differs since.
+ *
+ * @param reads  begins of names, see Part
+ * @param changed  the files that differ from a commit; undefined: it is not known
+ */
+export function isProved(
+  result: Result | undefined,
+  reads: readonly string[],
+  changed: (commit: string) => readonly string[] | undefined,
+): boolean {
+  if (result?.failed !== 0 || result.passed === 0 || result.commit.endsWith('+')) return false;
+  const isRead = (file: string): boolean => !/\.(test\.ts|md)$/.test(file) || reads.some((start) => file.startsWith(start));
+  return changed(result.commit)?.some(isRead) === false;
 }
 
 /**

@@ -12,6 +12,8 @@ export interface Suite {
   readonly only?: RegExp;
   /** Taken from root. */
   readonly without?: 'cap_sys_resource';
+  /** They read docs/: what packages hold, and recipes. */
+  readonly documents?: true;
   /** The tests run where the machines are started, and boot some that go down. */
   readonly outside?: true;
   /** For an emulated machine. */
@@ -198,6 +200,7 @@ export const suites: readonly Suite[] = [
     proves: 'evictd as a service, units as workloads, the Debian package',
     machine: { cgroup: 'v2', swap: false },
     files: ['test/systemd/'],
+    documents: true,
     except: [RECIPES, METRICS, MEMORY_NODES],
     limitMinutes: 80,
   },
@@ -214,6 +217,7 @@ export const suites: readonly Suite[] = [
     proves: 'the recipes of docs/policy-recipes.md in the situations that they are for; metrics and comparators of policies',
     machine: { cgroup: 'v2', swap: false, memoryGib: 4 },
     files: [RECIPES, METRICS],
+    documents: true,
     limitMinutes: 30,
   },
   {
