@@ -1,5 +1,6 @@
-# make [build] | test | proof | vm | lint | fmt | asan | node-asan | tsan | fuzz | tidy | bench | bench-race | lab | soak | chaos | demo | versions |
-# arm64 | windows | prebuild | release | deb | deb-arm64 | oci | oci-arm64 | chart | cmake | clean. CI (.ci/run) uses the same words.
+# make [build] | test | proof | vm | lint | fmt | asan | node-asan | tsan | fuzz | tidy | bench | bench-race | lab | soak |
+# chaos | demo | versions | arm64 | windows | prebuild | release | deb | deb-arm64 | oci | oci-arm64 | chart | cmake | clean.
+# CI (.ci/run) uses the same words.
 # ARGS goes to the tool behind the word: make test ARGS=test/core, make bench ARGS=wake, make vm ARGS='v1 test/e2e/demo'.
 
 SHELL := /bin/sh
@@ -209,7 +210,8 @@ fmt: $(MODULES) | node
 	$(BIN)/eslint --fix --max-warnings 0 . ; status=$$?; \
 	$(BIN)/prettier --write --log-level warn . && $(BIN)/clang-format -i $(FORMATTED) </dev/null && exit $$status
 
-# The native code without Node under sanitizers; the addon under Node (node-asan); fuzz: FUZZ_SECONDS (60) for each parser (docs/testing.md).
+# asan, tsan, tidy: the native code without Node. node-asan: the addon under Node. fuzz: each parser for FUZZ_SECONDS (60).
+# See docs/testing.md.
 asan:
 	$(clang)
 	@$(MAKE) --no-print-directory -C native/test asan
@@ -234,7 +236,7 @@ tidy: $(MODULES) | node
 bench: build
 	@$(BIN)/tsx test/bench/run.ts $(ARGS)
 
-# Who is there first, evictd or the kernel's OOM killer: make bench-race ROUNDS=50
+# How often evictd kills before the kernel's OOM killer does: make bench-race ROUNDS=50
 ROUNDS ?= 10
 
 bench-race: build

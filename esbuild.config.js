@@ -1,7 +1,7 @@
-// Bundles the command line (dist/program.cjs, which dist/evictd.js runs) and the library into one file each, all libraries included: the package has no runtime
-// dependencies and starts fast.
-// What is rarely used is in bundles of its own (packaging/bundles.js), which are loaded when they are needed.
-// Beside them: dist/THIRD-PARTY-LICENSES.txt, because the licences of what is bundled (and compiled into the addon) require their text.
+// Bundles the command line (dist/program.cjs, which dist/evictd.js runs) and the library into one file each, all libraries
+// included: the package has no runtime dependencies and starts fast. Rarely used modules are in bundles of their own
+// (packaging/bundles.js), which are loaded on first use. Also writes dist/THIRD-PARTY-LICENSES.txt, because the licences of
+// the bundled libraries, and of those compiled into the addon, require their text.
 import { createHash } from 'node:crypto';
 import { chmod, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -28,8 +28,9 @@ const apart = {
 };
 
 /**
- * Makes `import * as name from './module.js'` below src deferred, as `import defer` is going to be: the module is evaluated when one of its exports is
- * first used. The same for a module of Node ('node:crypto'), of which some take milliseconds. esbuild makes an initialiser of a module that is required.
+ * Makes `import * as name from './module.js'` below src deferred, like the proposed `import defer`: the module is evaluated
+ * when one of its exports is first used. The same for modules of Node ('node:crypto'), some of which take milliseconds.
+ * esbuild turns a required module into an initialiser.
  * @type {import('esbuild').Plugin}
  */
 const deferNamespaces = {
@@ -134,14 +135,14 @@ const statusPage = async () => {
     "img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "require-trusted-types-for 'script'; trusted-types 'none'",
   ];
-  // The functions: `$&` is nothing special in what they return.
+  // Functions, because a replacement string may not contain `$&`.
   const page = html
     .replace('<style></style>', () => `<style>${style}</style>`)
     .replace('<script></script>', () => `<script>${code}</script>`);
   await writeFile('dist/status-page.json', JSON.stringify({ html: page, contentSecurityPolicy: policy.join('; ') }));
 };
 
-/** What `check` and `loadConfig` take is in files of its own, which they load: with it the library would take three times as long to start. */
+/** The modules of `check` and `loadConfig` are in files that these load: in the library they would triple its time to start. */
 const inChunks = { outdir: 'dist', splitting: true, chunkNames: 'library-[hash]' };
 
 const stale = (await readdir('dist').catch(() => [])).filter((file) => file.startsWith('library-'));

@@ -8,8 +8,8 @@ import type { Suite } from './test/vm/suites.js';
 const system = ['test/native/**/*.test.ts', 'test/e2e/**/*.test.ts', 'test/systemd/**/*.test.ts', 'test/endurance/**/*.test.ts'];
 
 /**
- * Those of `make test`: the addon, without long tests and storms, whose subject is what happens within a time, and evictd from beginning to end.
- * `make proof ARGS=system` has the others.
+ * The system tests of `make test`: the addon without long tests and storms, and evictd from beginning to end.
+ * `make proof ARGS=system` runs the others.
  */
 const core = [
   'test/native/!(build|churn|close|environment|interrupted|kill-hazards|leak|storm).test.ts',
@@ -17,8 +17,8 @@ const core = [
 ];
 
 /**
- * Tests of the process itself (its descriptors, children, environment), of the addon with real cgroups and processes, or with modules replaced. Each
- * file has a process of its own. All other unit tests share processes, and what these have loaded.
+ * Tests of the process itself (its descriptors, children, environment), of the addon with real cgroups and processes, or with
+ * modules replaced. Each file has a process of its own. All other unit tests share processes and loaded modules.
  */
 const ownProcess = [
   ...['host', 'evict', 'workloads', 'features', 'monitor', 'compose', 'node', 'fuzz', 'launch'].map(

@@ -1,7 +1,10 @@
-// A process that fills memory until it is killed, at a rate or as fast as it can. Started by filler.ts in a cgroup; knows nothing of evictd.
-// fill small|huge FILE: the pages it asks for, and where it says how far it is (two numbers of 64 bits: bytes and nanoseconds of the line that it works on), so that it is known of
-// one that was killed. Each line on standard input is 'BYTES RATE': so much more, at so many bytes a second (0: as fast as it can); answers with the
-// nanoseconds that it took.
+// A process that fills memory until it is killed. filler.ts starts it in a cgroup; it does not use evictd.
+//
+//   fill small|huge FILE   small or huge pages. FILE is mapped: two 64-bit numbers, the bytes and nanoseconds of the current
+//                          line so far, so that the progress of a killed process is known.
+//
+// Each line of standard input is 'BYTES RATE': fill BYTES more at RATE bytes per second (0: as fast as possible). The answer
+// is the time that it took, in nanoseconds.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,7 +12,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-// Between two looks at the clock, where there is a rate.
+// The bytes between two readings of the clock, if there is a rate.
 #define CHUNK (64LL << 10)
 #define PAGE 4096
 #define HUGE_PAGE (2LL << 20)

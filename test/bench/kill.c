@@ -1,5 +1,7 @@
-// What a kill costs at the least: ends every process of a cgroup and says how many nanoseconds it took until nobody was left.
-// kill signal CGROUP READINGS: SIGKILL to each of cgroup.procs, until so many readings in a row are empty. kill unified CGROUP READINGS: cgroup.kill, and reads as long.
+// The lower bound of the cost of a kill: ends all processes of a cgroup and prints the nanoseconds until it was empty.
+//
+//   kill signal CGROUP READINGS    sends SIGKILL to each process of cgroup.procs until READINGS readings in a row are empty
+//   kill unified CGROUP READINGS   writes cgroup.kill, then reads cgroup.procs until READINGS readings in a row are empty
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,5 +1,4 @@
-// A process that takes memory and says when its usage crossed a limit. Started by leak.ts in a cgroup; knows nothing of
-// evictd.
+// A process that takes memory and prints when its usage crossed a limit. leak.ts starts it in a cgroup; it does not use evictd.
 //
 // Arguments: a file with the usage of the cgroup in question. Then commands on standard input, one a line:
 //   touch LIMIT BEYOND     takes memory until usage ≥ LIMIT and BEYOND bytes more, answers 'FROM TO' and gives all of it back

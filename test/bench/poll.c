@@ -1,6 +1,7 @@
-// What one would write in ten lines: looks at a cgroup's usage every so many milliseconds, and ends another one's processes when it is at the limit. Knows in advance
-// whom to end, and costs nothing to start: better than any poller that has to choose.
-// poll MILLISECONDS USAGE_FILE LIMIT PROCS_FILE: says 'polls', goes on until it is killed.
+// A simple poller: reads the usage of a cgroup at an interval, and kills the processes of another cgroup when usage reaches
+// the limit. Its victim is fixed and it starts at once, so it is faster than any poller that has to choose.
+//
+//   poll MILLISECONDS USAGE_FILE LIMIT PROCS_FILE   prints 'polls' and polls until it is killed
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,13 +1,16 @@
-// A process that takes memory page by page across a limit and says exactly which touch crossed it, by the kernel's notice and by the counter.
-// touch CGROUP LIMIT BEYOND: a member of that cgroup. Each line on standard input is
-//   cross    It takes memory until it has seen the crossing and BEYOND bytes more, answers 'NOTICE_FROM NOTICE_TO USAGE_FROM USAGE_TO' (monotonic ns, 0 0 where there
-//            is no notice) and gives all of it back.
-//   ring     What waking a thread costs here at the least: the busy main thread writes to an eventfd, a second one waits for it in epoll_wait. Answers 'FROM TO'.
+// A process that takes memory page by page across a limit and reports which touch crossed it, by the kernel's notice and by
+// the counter.
 //
-// Notice (cgroup v1): an eventfd of its own, registered for the same limit, is looked at after every page. The kernel compares usage with all thresholds at one
-// moment, in the page fault that fills a batch of charges, and signals the eventfds of that limit one after the other there: so the touch after which its own one
-// is readable is the touch that signalled everybody's. FROM and TO are read before and after that touch. Usage: the first touch after which the counter is
-// at the limit.
+//   touch CGROUP LIMIT BEYOND   a member of that cgroup. Each line of standard input is one of
+//     cross    takes memory until it has seen the crossing and BEYOND bytes more, then frees it. The answer is
+//              'NOTICE_FROM NOTICE_TO USAGE_FROM USAGE_TO' (monotonic ns; 0 0 without a notice)
+//     ring     the lower bound of the cost of a wake: the busy main thread writes to an eventfd that a second thread waits for
+//              in epoll_wait. The answer is 'FROM TO'
+//
+// NOTICE (cgroup v1): the process registers an eventfd for the same limit and reads it after every page. The kernel compares
+// usage with all thresholds at one moment, in the page fault that fills a batch of charges, and signals all eventfds of that
+// limit there. So the touch after which this eventfd is readable is the touch that signalled the others. FROM and TO are read
+// before and after that touch. USAGE: the first touch after which the counter is at the limit.
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,7 +25,7 @@
 #include <unistd.h>
 
 enum { kPage = 4096, kStride = 16 };
-// Up to here it takes strides, from here on it looks after every page.
+// The distance to the limit, in bytes, from which on usage is read after every page; before that, after every stride.
 #define NEAR (4LL << 20)
 
 static int usage_fd;

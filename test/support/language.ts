@@ -9,7 +9,7 @@ export function condemnedWords(text: string): string[] {
 }
 
 /** Pronouns for people. Comments and names of tests do not have them either. */
-const PRONOUNS = /\b(?:whoever|whom|nobody|somebody)\b/gi;
+const PRONOUNS = /\b(?:whoever|whom|nobody|somebody|everybody)\b/gi;
 
 /** Every pronoun for a person in `text`, in lower case. */
 export function personWords(text: string): string[] {

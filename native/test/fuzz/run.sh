@@ -1,6 +1,7 @@
 #!/bin/sh
-# run.sh FUZZER...: each for FUZZ_SECONDS (60), as many at a time as there are processors, from the corpus of its name. What it finds by itself stays
-# under build/test/fuzz for the next run; an input that fails is copied there and named. Ends with "N passed, N failed".
+# run.sh FUZZER...: runs each fuzzer for FUZZ_SECONDS (60) on the corpus of its name, one per processor at a time. The
+# inputs that it finds stay under build/test/fuzz for the next run. An input that fails is copied there and printed.
+# The last line is "N passed, N failed".
 cd "$(dirname "$0")/.." || exit 1
 one() {
   name=$(basename "$1")

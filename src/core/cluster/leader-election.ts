@@ -1,4 +1,4 @@
-// Who leads, by a Lease (client-go: tools/leaderelection, v1.36.2). All times are those of the own clock: clocks of others do not count.
+// The election of a leader by a Lease (client-go: tools/leaderelection, v1.36.2). Times are of the local clock only: clocks may differ.
 
 export interface ElectionTimings {
   /** Others may take a lease that they have not seen renewed for so long. */

@@ -1,5 +1,5 @@
-# oomd, every second: kills the largest or fastest growing unit of workload.slice when the slice has taken all but the limit of what was available before
-# it, or after 30 s of 60 % pressure with reclaim.
+# oomd looks every second. It kills the largest or fastest growing unit of workload.slice when only the limit is left of the
+# memory that was available before the slice started, or after 30 s of 60 % pressure with reclaim.
 service=oomd.service
 version() { dpkg-query -W -f 'oomd ${Version}\n' oomd; }
 configure() {

@@ -1,5 +1,6 @@
 #!/bin/bash
-# idle.sh SECONDS CONTESTANT...: in the machine. What contestants cost, side by side, while nothing happens: lines of name=value in /out/costs.
+# idle.sh SECONDS CONTESTANT...: runs in the machine. Measures what the contestants cost, side by side, while nothing
+# happens: lines of name=value in /out/costs.
 seconds=$1 who=idle
 contestants=("${@:2}")
 . /project/test/lab/guest/lib.sh

@@ -56,7 +56,7 @@ swap_on() { # none|file|zram, of half the memory
     *) say "no swap $1"; return 1 ;;
   esac
 }
-# What an installation has left in the page cache is not for the race.
+# Drops the page cache that the installation of packages has filled: it would change the race.
 drop_caches() { sync && echo 3 >/proc/sys/vm/drop_caches; }
 occupy() { # nothing|cache|slab|hugepages: before each round
   case $1 in

@@ -1,5 +1,6 @@
 #!/bin/bash
-# race.sh CONTESTANT ROUNDS SWAP OCCUPIED RATE...: in the machine. For each round /out/rounds gets a line of name=value, then the trace of its signals.
+# race.sh CONTESTANT ROUNDS SWAP OCCUPIED RATE...: runs in the machine. For each round it appends a line of name=value to
+# /out/rounds, then the trace of the round's signals.
 who=$1 rounds=$2 swap=$3 occupied=$4
 rates=("${@:5}")
 . /project/test/lab/guest/lib.sh
@@ -16,9 +17,9 @@ trace_signals() {
   echo 1 >$trace/events/oom/mark_victim/enable
 }
 pids() { local name; for name in "${services[@]}"; do pgrep -nx "$name" || echo none; done; }
-# The services whose process is another than before.
+# The services whose process ID has changed.
 lost() { paste -d ' ' <(printf '%s\n' "${services[@]}") <(echo "$1") <(pids) | awk '$2 != $3 { printf "%s%s", n++ ? "+" : "", $1 }'; }
-# What occupies the memory, in KiB.
+# The sources of used memory, in KiB.
 memory() {
   awk '$1 == "MemFree:" { printf "free_kib=%d ", $2 } $1 == "Active(file):" { printf "active_file_kib=%d ", $2 }
     $1 == "Inactive(file):" { printf "inactive_file_kib=%d ", $2 }

@@ -1,6 +1,6 @@
 #!/bin/bash
-# thrash.sh CONTESTANT SWAP SECONDS: in the machine. Work that may or may not put memory under pressure, beside the three services, and whether the
-# contestant ends it: for each kind a line of name=value in /out/works.
+# thrash.sh CONTESTANT SWAP SECONDS: runs in the machine. Starts kinds of work that may or may not put memory under pressure,
+# beside the three services, and reports whether the contestant ends them: a line of name=value each in /out/works.
 who=$1 swap=$2 seconds=$3
 . /project/test/lab/guest/lib.sh
 . "/project/test/lab/contestants/$who.sh"
@@ -18,7 +18,7 @@ database_and_leak() {
 works=(backup database_and_backup build database_and_leak)
 units=(backup database build leak)
 
-# Of /proc, without a process of its own.
+# Reads a field of /proc without starting a process.
 full_us() { local kind rest; while read -r kind _ _ _ rest; do [[ $kind != full ]] || echo "${rest#total=}"; done </proc/pressure/memory; }
 refaults() { awk '/^workingset_refault/ { sum += $2 } END { print sum + 0 }' /proc/vmstat; }
 

@@ -99,8 +99,9 @@ RestrictSUIDSGID=yes
 LockPersonality=yes
 KeyringMode=private
 UMask=0077
-# Not set, because evictd needs the access: ProtectControlGroups (it writes cgroup.kill), MemoryDenyWriteExecute (V8 compiles), PrivateDevices and
-# ProtectKernelLogs (/dev/kmsg), ProtectProc and ProcSubset (all processes, /proc/pressure), PrivateNetwork (metrics), PrivateUsers and User (root's files).
+# Not set, because evictd needs the access: ProtectControlGroups (it writes cgroup.kill), MemoryDenyWriteExecute (V8
+# compiles), PrivateDevices and ProtectKernelLogs (/dev/kmsg), ProtectProc and ProcSubset (all processes, /proc/pressure),
+# PrivateNetwork (metrics), PrivateUsers and User (root's files).
 `;
 
 /** Runs its arguments if an evictd has left something throttled or frozen. */
