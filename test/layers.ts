@@ -1,3 +1,5 @@
+import { listItem } from './support/markdown-list.js';
+
 /**
  * A layer of src/: a folder, a subfolder with rules of its own, or a file. The most specific entry holds for a file.
  */
@@ -8,7 +10,7 @@ export interface Layer {
   readonly mayImport: readonly string[];
 }
 
-/** The dependency rule, from the process edge down. docs/architecture.md has it as a table. */
+/** The dependency rule, from the process edge down. docs/architecture.md has it. */
 export const LAYERS: readonly Layer[] = [
   { path: 'launch', holds: 'starts the program with the code that V8 has cached', mayImport: [] },
   { path: 'evictd', holds: 'the process edge: arguments, signals, exit codes', mayImport: ['cli', 'cli/output', 'node', 'errors'] },
@@ -208,12 +210,13 @@ export function mayImport(from: string, to: string): boolean {
   return partOf(from) === partOf(to) || (layerOf(from)?.mayImport.includes(target.path) ?? false);
 }
 
-/** The table in docs/architecture.md. */
-export function layerTable(): string {
+/** The table and the list in docs/architecture.md: what a layer does, and what it may import. */
+export function layerText(): string {
   const name = (path: string): string => (path === 'features/*' ? 'features' : path);
-  const rows = LAYERS.map(({ path, holds, mayImport: allowed }) => {
-    const isFile = ['evictd', 'index', 'byte-paths', 'errors'].includes(path);
-    return `| \`src/${path}${isFile ? '.ts' : '/'}\` | ${holds} | ${allowed.map(name).join(', ') || 'nothing'} |`;
-  });
-  return ['| where | what it does | may import |', '|---|---|---|', ...rows].join('\n');
+  const place = (path: string): string => `\`src/${path}${['evictd', 'index', 'byte-paths', 'errors'].includes(path) ? '.ts' : '/'}\``;
+  const rows = LAYERS.map(({ path, holds }) => `| ${place(path)} | ${holds} |`);
+  const rules = LAYERS.map(({ path, mayImport: allowed }) =>
+    listItem(`${place(path)} may import ${allowed.map(name).join(', ') || 'nothing'}`),
+  );
+  return ['| where | what it does |', '| --- | --- |', ...rows, '', ...rules].join('\n');
 }

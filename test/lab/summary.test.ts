@@ -1,11 +1,17 @@
 import { describe, expect, test } from 'vitest';
+import { LONGEST_ROW } from '../support/markdown-list.js';
 import { idleSummary, raceSummary, thrashSummary, type Summary } from './summary.js';
 
 const rounds = (who: string, run: string, ...rest: readonly string[]): string[] =>
   rest.map((each) => `run=${run} who=${who} memory=1G swap=none occupied=nothing rate=50 ${each}`);
 
-/** The rows of a table by its titles. */
+/** The rows of the tables by their titles; those of several tables, which have the same rows, are joined. */
 function rowsOf({ table }: Summary): Record<string, string>[] {
+  const tables = table.split('\n\n').map(rowsOfOne);
+  return (tables[0] ?? []).map((_, index) => Object.assign({}, ...tables.map((rows) => rows[index])) as Record<string, string>);
+}
+
+function rowsOfOne(table: string): Record<string, string>[] {
   const [titles = [], , ...rows] = table.split('\n').map((line) =>
     line
       .slice(1, -1)
@@ -55,6 +61,17 @@ describe('a race', () => {
         ...{ 'gone after, ms': '325 / 450', 'gone after, ms ÷': '0.650 / 0.500', 'lowest, MiB': '100 / 0.0', 'stall, ms': '410 / 800' },
       },
     ]);
+  });
+
+  test('no line is wider than a row of a table in a page may be', () => {
+    const wide = [...EARLYOOM, ...EVICTD].map((line) =>
+      line.replace('rate=50', 'rate=0').replace('occupied=nothing', 'occupied=hugepages'),
+    );
+    expect(
+      raceSummary(wide)
+        .table.split('\n')
+        .filter((line) => line.length > LONGEST_ROW),
+    ).toEqual([]);
   });
 
   test('without earlyoom in the same run there is nothing to compare with', () => {

@@ -6,22 +6,11 @@ import type { Outcome } from './round.js';
 /** What others are compared with: in the same run, on the same machine. */
 const BASELINE = 'earlyoom';
 
-const RACE_TITLES = [
-  'memory',
-  'swap',
-  'occupied by',
-  'MiB/s (measured)',
-  'contestant',
-  'rounds',
-  'won',
-  'other ends',
-  'first signal, ms',
-  '÷ earlyoom',
-  'gone after, ms',
-  '÷ earlyoom',
-  'lowest, MiB',
-  'stall, ms',
-] as const;
+const MACHINE_TITLES = ['memory', 'swap', 'occupied by', 'MiB/s (measured)', 'contestant'] as const;
+
+const END_TITLES = [...MACHINE_TITLES, 'rounds', 'won', 'other ends', 'lowest, MiB', 'stall, ms'] as const;
+
+const TIME_TITLES = [...MACHINE_TITLES, 'first signal, ms', '÷ earlyoom', 'gone after, ms', '÷ earlyoom'] as const;
 
 const IDLE_TITLES = ['workloads', 'contestant', 's', 'processor, ms', '÷ earlyoom', 'RSS, MiB', 'PSS, MiB', 'anonymous, MiB'] as const;
 
@@ -33,10 +22,21 @@ export interface Summary {
   readonly runs: string;
 }
 
-/** Of the lines of rounds: median and worst of each contestant. */
+/** Of the lines of rounds: how they ended, and median and worst of the times of each contestant. A table of both is too wide. */
 export function raceSummary(lines: readonly string[]): Summary {
   const groups = latest(lines, ['memory', 'swap', 'occupied', 'rate']);
-  return { table: markdown(RACE_TITLES, groups.flatMap(raceRows), (column) => column >= 5 && column !== 7), runs: runsOf(groups) };
+  const rows = groups.flatMap(raceRows);
+  const ends = markdown(
+    END_TITLES,
+    rows.map(({ machine, end }) => [...machine, ...end]),
+    (column) => column >= 5 && column !== 7,
+  );
+  const times = markdown(
+    TIME_TITLES,
+    rows.map(({ machine, time }) => [...machine, ...time]),
+    (column) => column >= 5,
+  );
+  return { table: `${ends}\n\n${times}`, runs: runsOf(groups) };
 }
 
 /** Of the lines of idle contestants. */
@@ -70,7 +70,13 @@ function latest(lines: readonly string[], names: readonly string[]): Fields[][] 
   return [...groups.values()];
 }
 
-function raceRows(group: readonly Fields[]): string[][] {
+interface RaceRow {
+  readonly machine: readonly string[];
+  readonly end: readonly string[];
+  readonly time: readonly string[];
+}
+
+function raceRows(group: readonly Fields[]): RaceRow[] {
   const baseline = byContestant(group).get(BASELINE) ?? [];
   return [...byContestant(group)].map(([contestant, rounds]) => {
     const [{ memory = '', swap = '', occupied = '', rate = '' } = {}] = rounds;
@@ -83,20 +89,23 @@ function raceRows(group: readonly Fields[]): string[][] {
     };
     const lowest = spread(rounds, 'low_available_kib');
     const measured = spread(rounds, 'rate_before');
-    return [
-      memory,
-      swap,
-      occupied,
-      `${rate === '0' ? 'unthrottled' : rate}${measured ? ` (${digits(measured.median)})` : ''}`,
-      contestant,
-      String(rounds.length),
-      String(rounds.filter(({ outcome }) => outcome === 'won').length),
-      otherEnds(rounds),
-      ...compared('signal_ms'),
-      ...compared('gone_ms'),
-      lowest ? `${mib(lowest.median)} / ${mib(lowest.quantile(0))}` : '',
-      medianAndMax(spread(rounds, 'stall_ms')),
-    ];
+    return {
+      machine: [
+        memory,
+        swap,
+        occupied,
+        `${rate === '0' ? 'unthrottled' : rate}${measured ? ` (${digits(measured.median)})` : ''}`,
+        contestant,
+      ],
+      end: [
+        String(rounds.length),
+        String(rounds.filter(({ outcome }) => outcome === 'won').length),
+        otherEnds(rounds),
+        lowest ? `${mib(lowest.median)} / ${mib(lowest.quantile(0))}` : '',
+        medianAndMax(spread(rounds, 'stall_ms')),
+      ],
+      time: [...compared('signal_ms'), ...compared('gone_ms')],
+    };
   });
 }
 

@@ -30,9 +30,9 @@ const OPTIONS: readonly OptionRow[] = [
     becomes: '`memory.available` at most this: `stop` at the first value, `kill` at the second',
     note: 'a percentage of the memory of the machine; earlyoom 1.8 takes MemAvailable + AnonPages',
   },
-  { settings: ['-M'], takesValue: true, becomes: 'the same in bytes; with `-m` both must be met, so that the lower one decides' },
+  { settings: ['-M'], takesValue: true, becomes: 'as `-m`, in bytes; with `-m` both must be met, so that the lower one decides' },
   { settings: ['-s'], takesValue: true, becomes: '`swap.available` at most this; left out at 100' },
-  { settings: ['-S'], takesValue: true, becomes: 'the same in bytes' },
+  { settings: ['-S'], takesValue: true, becomes: 'as `-s`, in bytes' },
   {
     settings: ['-w'],
     takesValue: true,

@@ -1,11 +1,33 @@
 import { METRIC_LIST, type Gauge, type MetricDefinition } from '../../../src/core/policy/metric.js';
 import { RAW_VALUES, type KernelSource, type RawSources } from '../../../src/core/policy/raw-value.js';
+import { listItem } from '../../support/markdown-list.js';
 
-/** The table of docs/policies.md. The resources of PSI share their rows. */
+/** The longest sum of counters that a cell of the table has. */
+const LONGEST_SUM = 40;
+
+/** The table of docs/policies.md, and below it the long sums. The resources of PSI share their rows. */
 export function metricTable(): string {
   const rows = METRIC_LIST.filter(({ name }) => !/^(?:io|cpu)\.pressure/.test(name)).map(rowOf);
   const all = [['metric', 'is', 'cgroup v2', 'cgroup v1', 'node'], ['---', '---', '---', '---', '---'], ...rows];
-  return all.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  const sums = METRIC_LIST.flatMap(({ name, cgroup, node }: MetricDefinition) => [
+    ...sumOf(name, cgroup, 'v2'),
+    ...sumOf(name, cgroup, 'v1'),
+    ...sumOf(name, node, 'node'),
+  ]);
+  return [...all.map((cells) => `| ${cells.join(' | ')} |`), '', ...sums].join('\n');
+}
+
+function sumOf(metric: string, gauge: Gauge | undefined, where: keyof Omit<RawSources, 'counter'>): string[] {
+  const [first] = gauge?.needs ?? [];
+  const source = first === undefined ? undefined : RAW_VALUES[first][where];
+  if (source === undefined || !isLong(source)) return [];
+  const place = { v2: 'cgroup v2', v1: 'cgroup v1', node: 'node' }[where];
+  const counters = (source.keys ?? []).map((key) => `\`${key}\``).join(', ');
+  return [listItem(`\`${metric}\` (${place}): the sum of ${counters} in \`${source.file}\``)];
+}
+
+function isLong({ keys = [] }: KernelSource): boolean {
+  return keys.join(' + ').length > LONGEST_SUM;
 }
 
 function rowOf({ name, kind, unit, cgroup, node }: MetricDefinition): readonly string[] {
@@ -34,6 +56,8 @@ function placesOf(gauge: Gauge | undefined, where: keyof Omit<RawSources, 'count
 /** Not one number of one file: the page says what they are. */
 const UNFILED: readonly string[] = ['memory.request', 'age', 'memory.boundNodes.available'];
 
-function sourceText({ file, keys = [] }: KernelSource): string {
+function sourceText(source: KernelSource): string {
+  const { file, keys = [] } = source;
+  if (isLong(source)) return `\`${file}\`, a sum`;
   return `\`${[file, keys.join(' + ')].join(' ').trim()}\``;
 }
