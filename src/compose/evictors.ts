@@ -1,5 +1,5 @@
 import { patternsOf, type Rule, type Named } from '../core/workload/rule.js';
-import { openStandingOrder } from '../evict/cgroup/cgroup-standing-order.js';
+import { CgroupStandingOrder } from '../evict/cgroup/cgroup-standing-order.js';
 import { openCgroupEvictor, type VictimHierarchies } from '../evict/cgroup/cgroup-evictor.js';
 import { openProcessEvictor } from '../evict/cgroup/process-kill.js';
 import type { Removals } from '../evict/cri/container-removals.js';
@@ -38,7 +38,7 @@ export function openEvictors(parts: EvictorParts): {
   readonly evictor: Evictor;
   readonly atShutdown: Evictor;
   /** undefined: nothing can carry out a standing order here. Throws Node's errors. */
-  readonly openOrder: ((file: string, onCarriedOut: (atNs: bigint) => void) => StandingOrder) | undefined;
+  readonly openOrder: ((file: string) => StandingOrder) | undefined;
 } {
   const { hierarchies, units, sureStop, runtimeOf, removals, podEvictions, reporter, releases, rules, countsCache } = parts;
   if (selectHost().os === 'windows') {
@@ -61,12 +61,13 @@ export function openEvictors(parts: EvictorParts): {
     atShutdown: openPodEvictor(ofUnits, runtimeOf, undefined),
     openOrder:
       memory &&
-      ((file, onCarriedOut) =>
-        openStandingOrder(
-          native,
-          { hierarchy: memory, reaper, file, workingSetOf: (cgroup) => workingSetOf(cgroup, memory.version, countsCache) },
-          onCarriedOut,
-        )),
+      ((file) =>
+        new CgroupStandingOrder(native, {
+          hierarchy: memory,
+          reaper,
+          file,
+          workingSetOf: (cgroup) => workingSetOf(cgroup, memory.version, countsCache),
+        })),
   };
 }
 

@@ -10,11 +10,10 @@ import type { Published } from './phases/publish.js';
  * which is logged. Closed with everything else.
  */
 export function openStandingOrders(
-  openOrder: (file: string, onCarriedOut: (atNs: bigint) => void) => StandingOrder,
+  openOrder: (file: string) => StandingOrder,
   { options: { dryRun }, node, inForce, instance, log, closers }: Locked,
   { journal, saved, reporter }: Published,
   processes: ProcessRecords | undefined,
-  onCarriedOut: (atNs: bigint) => void,
 ): StandingOrders | undefined {
   if (dryRun) return undefined;
   try {
@@ -24,7 +23,7 @@ export function openStandingOrders(
       const { decision } = JSON.parse(file.found.line) as { readonly decision: number };
       if (decision > journal.earlier.last) journal.append(file.found.line);
     }
-    const order = openOrder(file.path, onCarriedOut);
+    const order = openOrder(file.path);
     const { keeper } = saved;
     return closers.add(
       new StandingOrders({ order, file, found, journal, keeper, node, reporter, processes }, inForce.config.standingOrderAfterNs),

@@ -79,8 +79,6 @@ interface Placed {
  * layer as a standing order. It is carried out there if this thread does not react to a crossing in time.
  */
 export class StandingOrders {
-  readonly #parts: StandingOrderParts;
-  #afterNs: bigint;
   /** undefined: none stands. */
   #placed: Placed | undefined;
   #ordered: Decision | undefined;
@@ -96,15 +94,17 @@ export class StandingOrders {
   #hasLeftover: boolean;
 
   /** @param afterNs  0: none is ever placed */
-  constructor(parts: StandingOrderParts, afterNs: bigint) {
-    this.#parts = parts;
-    this.#afterNs = afterNs;
+  constructor(
+    private readonly parts: StandingOrderParts,
+    public afterNs: bigint,
+  ) {
     this.#ordered = parts.found;
     this.#hasLeftover = parts.found === undefined && parts.file.found !== undefined;
   }
 
-  configure(afterNs: bigint): void {
-    this.#afterNs = afterNs;
+  /** An order was carried out: `take` has the decision. */
+  set onCarriedOut(call: (atNs: bigint) => void) {
+    this.parts.order.onCarriedOut = call;
   }
 
   get stands(): boolean {
@@ -120,7 +120,7 @@ export class StandingOrders {
   withdraw(): boolean {
     this.#renewNs = undefined;
     if (this.#placed === undefined) return this.#ordered === undefined;
-    if (this.#parts.order.withdraw()) {
+    if (this.parts.order.withdraw()) {
       this.#placed = undefined;
       return this.#ordered === undefined;
     }
@@ -129,7 +129,7 @@ export class StandingOrders {
 
   /** The decision that was carried out and that no step knows of yet. It stays until `adopted`. */
   take(): Decision | undefined {
-    const result = this.#placed && this.#parts.order.take();
+    const result = this.#placed && this.parts.order.take();
     if (result && this.#placed) this.#ordered = this.#resultOf(result, this.#placed);
     if (result) this.#placed = undefined;
     return this.#ordered;
@@ -144,7 +144,7 @@ export class StandingOrders {
 
   /** The loop looks at a wake later, on purpose. */
   postpone(untilNs: bigint): void {
-    if (this.#placed) this.#parts.order.postpone(untilNs + this.#afterNs);
+    if (this.#placed) this.parts.order.postpone(untilNs + this.afterNs);
   }
 
   /** After a pass: renews, keeps or withdraws the order. */
@@ -152,7 +152,7 @@ export class StandingOrders {
     if (this.#hasLeftover) this.#clear();
     this.#hasLeftover = false;
     const { observations, passNs, hasChanged } = pass;
-    const ordered = this.#afterNs > 0n && !policy.dryRun && policy.hasWorkloadSource ? orderedThreshold(policy, observations) : undefined;
+    const ordered = this.afterNs > 0n && !policy.dryRun && policy.hasWorkloadSource ? orderedThreshold(policy, observations) : undefined;
     if (ordered === undefined || !isNear(ordered) || this.#ordered !== undefined) {
       this.withdraw();
       return;
@@ -161,7 +161,7 @@ export class StandingOrders {
     const isDue = hasChanged || this.#renewNs === undefined || nowNs >= this.#renewNs || hasFallen(ordered, this.#before);
     if (!isDue || nowNs < this.#restsUntilNs) {
       if (hasChanged) this.withdraw();
-      else if (this.#placed) this.#parts.order.seen(passNs);
+      else if (this.#placed) this.parts.order.seen(passNs);
       if (isDue) this.#renewNs = this.#restsUntilNs;
       return;
     }
@@ -183,7 +183,7 @@ export class StandingOrders {
 
   close(): void {
     this.withdraw();
-    this.#parts.order.close();
+    this.parts.order.close();
   }
 
   /** false: no workload is known yet. A source may need some seconds after its start. */
@@ -191,20 +191,20 @@ export class StandingOrders {
     const { observations, layout, passNs } = pass;
     const candidates = pass.candidates();
     const hasWorkloads = candidates.usages.length > 0;
-    const conditions = this.#parts.node.crossing(ordered.threshold);
+    const conditions = this.parts.node.crossing(ordered.threshold);
     const [first] = conditions ?? [];
     const decisions =
       first === undefined || typeof layout === 'object' || state.reclaiming
         ? []
         : standingDecisions(policy, state, ordered, { nowNs, layout, observations, candidates });
-    if (decisions.length > 0) this.#parts.processes?.expect(decisions.map(({ victim }) => victim.workload));
-    if (decisions[0]) this.#parts.reporter.prepared(decisions[0]);
-    const plan = conditions && first && this.#planOf(ordered, decisions, { conditions, afterNs: this.#afterNs, nowNs });
+    if (decisions.length > 0) this.parts.processes?.expect(decisions.map(({ victim }) => victim.workload));
+    if (decisions[0]) this.parts.reporter.prepared(decisions[0]);
+    const plan = conditions && first && this.#planOf(ordered, decisions, { conditions, afterNs: this.afterNs, nowNs });
     if (plan === undefined || first === undefined) {
       this.withdraw();
       return hasWorkloads;
     }
-    switch (this.#parts.order.place(plan, passNs)) {
+    switch (this.parts.order.place(plan, passNs)) {
       case 'placed':
         this.#placed = { decisions, atLeast: first.atLeast, limit: ordered.limit };
         break;
@@ -226,7 +226,7 @@ export class StandingOrders {
     const candidates = decisions.flatMap((decision) => {
       const { workload, requestNano, stays = 0n } = decision.victim;
       const compared = { atLeast, limit: String(limit), ...(stays > 0n && { stays: Number(stays) }) };
-      const record = this.#parts.file.bytesOf({ ...this.#recordOf(decision), ...compared });
+      const record = this.parts.file.bytesOf({ ...this.#recordOf(decision), ...compared });
       return record === undefined ? [] : [{ workload, offset: Number(-(requestNano / NANO) - stays), record }];
     });
     if (candidates.length === 0 || candidates.length < decisions.length) return undefined;
@@ -244,8 +244,8 @@ export class StandingOrders {
     const state = { ...initialState, decisions: serial, evictions: [inFlight(prepared)] };
     const record = decisionRecord(prepared, { source: 'standing_order', atNs: decidedAtNs });
     return {
-      line: this.#parts.journal.line({ ...record, message: standingOrderMessage(prepared) }),
-      state: this.#parts.keeper.text(state, new Map([[serial, orderedSignals(decidedAtNs, decidedAtNs)]])),
+      line: this.parts.journal.line({ ...record, message: standingOrderMessage(prepared) }),
+      state: this.parts.keeper.text(state, new Map([[serial, orderedSignals(decidedAtNs, decidedAtNs)]])),
     };
   }
 
@@ -253,7 +253,7 @@ export class StandingOrders {
   #resultOf(result: OrderResult, { decisions, atLeast, limit }: Placed): Decision | undefined {
     const { candidate, error, unrecorded, node, value, crossedAtNs, atNs } = result;
     const prepared = candidate === undefined ? undefined : decisions[candidate];
-    if (unrecorded !== undefined) this.#parts.reporter.orderFailed('unrecorded', unrecorded);
+    if (unrecorded !== undefined) this.parts.reporter.orderFailed('unrecorded', unrecorded);
     if (prepared !== undefined && error === undefined) {
       return carriedOut(prepared, {
         available: availableAt(node, atLeast, limit),
@@ -264,17 +264,17 @@ export class StandingOrders {
     }
     const outcome = prepared === undefined ? 'outdated' : 'refused';
     const record = orderFailedRecord(outcome, prepared, error);
-    this.#parts.journal.record(record);
-    this.#parts.reporter.orderFailed(outcome, record.message);
+    this.parts.journal.record(record);
+    this.parts.reporter.orderFailed(outcome, record.message);
     this.#clear();
     return undefined;
   }
 
   #clear(): void {
     try {
-      this.#parts.file.clear();
+      this.parts.file.clear();
     } catch (error) {
-      this.#parts.reporter.orderFailed('unrecorded', String(error));
+      this.parts.reporter.orderFailed('unrecorded', String(error));
     }
   }
 }

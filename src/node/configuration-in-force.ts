@@ -20,8 +20,9 @@ export class ConfigurationInForce {
   readonly started: Config;
   readonly #dryRun: boolean;
   readonly #ownCgroup: string | undefined;
-  /** Nothing is evicted, because evictd crashed several times. */
-  safeMode = false;
+  /** After a change that no reload made. */
+  onChange: () => void = () => undefined;
+  #safeMode = false;
   #ofUnits: readonly ConfiguredPolicy[] = [];
   #policies: readonly ConfiguredPolicy[];
   #loaded: LoadedConfig;
@@ -53,6 +54,13 @@ export class ConfigurationInForce {
   set unitPolicies(made: readonly ConfiguredPolicy[]) {
     this.#ofUnits = made;
     this.#policies = [...this.config.policies, ...made];
+    this.onChange();
+  }
+
+  /** Nothing is evicted, because evictd crashed several times. */
+  set safeMode(is: boolean) {
+    this.#safeMode = is;
+    this.onChange();
   }
 
   /** Whether an operator has paused evictions of this cgroup. */
@@ -71,7 +79,7 @@ export class ConfigurationInForce {
     const { policies } = this;
     const configured = policyOf(withNodeOf(this.started, this.config), this.#dryRun, isShuttingDown);
     const policy = { ...configured, ...(policies.length > 0 && { policies }) };
-    return this.safeMode ? { ...policy, hasWorkloadSource: false, safeMode: true } : policy;
+    return this.#safeMode ? { ...policy, hasWorkloadSource: false, safeMode: true } : policy;
   }
 }
 

@@ -34,6 +34,7 @@ function orders(afterNs = 5_000_000n, found?: Decision, inFile?: FoundOrder) {
   let places = true;
   let limit = 64 * 1024;
   const order: StandingOrder = {
+    onCarriedOut: () => undefined,
     place: (next) => {
       if (result) return 'carried out';
       plan = places ? next : undefined;
@@ -131,7 +132,7 @@ describe('an order stands', () => {
   ])('not: %s', (_why, of, given, afterNs) => {
     const { all, said } = orders();
     all.follow(always, initialState, pass());
-    if (afterNs !== undefined) all.configure(afterNs);
+    if (afterNs !== undefined) all.afterNs = afterNs;
     const rested = { ...pass(given), hasChanged: true };
     all.follow(of, initialState, rested);
     expect(said).toEqual(['place', 'withdraw']);

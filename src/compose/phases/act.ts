@@ -53,37 +53,34 @@ export function act(locked: Locked, published: Published, observed: Observed): A
   const reclaimer = openReclaimer({ ...config, filesystems: disks.filesystems }, () => runtimes.of(inForce.config));
   const delay = { openDelay: () => selectHost().openShutdownDelay(!dryRun), evictor: atShutdown };
   const shutdown = new MachineShutdown({ ...delay, workloads, journal, log, dryRun, status });
-  const endSafeMode = (end: 'renew' | 'resume') => leavesSafeMode(end, locked, published, reconfigure);
+  const endSafeMode = (end: 'renew' | 'resume') => leavesSafeMode(end, locked, published);
   const idle = idleTasks([() => removals.retry(), () => journal.retry(), () => saved.retry(), () => void endSafeMode('renew'), whenIdle]);
   const { policies, units } = openPolicies(locked, observed);
   const optional = [adjuster, locked.safeMode?.listener].filter((listener) => listener !== undefined);
   const own: readonly StepListener[] = [policies, units, ...optional, idle, around, shutdown];
   const listeners = [...published.listeners, ...observed.listeners, ...own];
   const processes = openProcessRecords(node.hierarchy);
-  const orders =
-    openOrder &&
-    openStandingOrders(openOrder, locked, published, processes, (atNs) => {
-      monitor.carriedOut(atNs);
-    });
+  const orders = openOrder && openStandingOrders(openOrder, locked, published, processes);
   const kept = { journal, keeper: saved.keeper, reporter, listeners, heartbeat: service };
   const does = { evictor, reclaimer, releases, beforeSignal: around, outside: outsideReader(node, workloads), policies, processes };
   const parts = { bootNs: () => native.bootTimeNs(), node, workloads, ...does, ...kept, ...(orders && { orders }) };
   if (workloads.candidates('bounds').usages.length > MANY) options.whenMany();
-  const monitor: Monitor = new Monitor(parts, inForce.policy(), config.monitoringIntervalNs, saved.restored);
+  const monitor = new Monitor(parts, inForce.policy(), config.monitoringIntervalNs, saved.restored);
   status.renew = monitor.renew.bind(monitor);
   policies.onResult = monitor.policyActed;
-  function reconfigure(): void {
-    orders?.configure(inForce.config.standingOrderAfterNs);
+  if (orders) orders.onCarriedOut = monitor.carriedOut;
+  const reconfigure = (): void => {
+    if (orders) orders.afterNs = inForce.config.standingOrderAfterNs;
     policies.configure({ policies: inForce.policies, rules: inForce.config.rules });
     monitor.reconfigure(inForce.policy(shutdown.lasts), inForce.config.monitoringIntervalNs);
-  }
-  units.onChange = reconfigure;
+  };
+  inForce.onChange = reconfigure;
   shutdown.onChange((lasts) => {
     conditions?.shuttingDown(lasts);
     reconfigure();
   });
   disks.onChange(monitor.lookAtFilesystems.bind(monitor));
-  void entersSafeMode(locked, published, reconfigure);
+  void entersSafeMode(locked, published);
   return {
     ...{ removals, releases, shutdown, monitor, orders },
     endSafeMode: () => endSafeMode('resume'),
@@ -119,20 +116,18 @@ function openPolicies({ node, hierarchies, inForce, instance, log }: Locked, { m
 }
 
 /** After the start: what was counted in earlier boots is in the state directory, which may hang. */
-async function entersSafeMode({ safeMode, inForce }: Locked, { status }: Published, reconfigure: () => void): Promise<void> {
+async function entersSafeMode({ safeMode, inForce }: Locked, { status }: Published): Promise<void> {
   if (safeMode === undefined || !(await safeMode.countResets())) return;
-  inForce.safeMode = true;
   status.safeMode = safeMode.because;
-  reconfigure();
+  inForce.safeMode = true;
   safeMode.announce();
 }
 
 /** Whether evictd has run for long enough since the crashes, or an operator ends the safe mode. */
-function leavesSafeMode(end: 'renew' | 'resume', { safeMode, inForce }: Locked, { status }: Published, reconfigure: () => void): boolean {
+function leavesSafeMode(end: 'renew' | 'resume', { safeMode, inForce }: Locked, { status }: Published): boolean {
   if (safeMode?.[end]() !== true) return false;
-  inForce.safeMode = false;
   status.safeMode = undefined;
-  reconfigure();
+  inForce.safeMode = false;
   return true;
 }
 

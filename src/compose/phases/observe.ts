@@ -43,17 +43,17 @@ export function observe({ options, node, inForce, instance, log, closers }: Lock
   const runtimes = closers.add(new ContainerRuntimes());
   const managedUnits = closers.add(new ManagedUnitSettings());
   const containerNames = new ContainerNames(false);
-  const open = (loaded: LoadedConfig): WorkloadSource => {
-    const config = withNodeOf(inForce.started, loaded.config);
-    const managers = { units, runtimes: runtimes.of(config), nodePods: kubernetes, containerNames, managedOom: managedUnits.of(config) };
-    return openSources({ ...loaded, config }, node, true, managers);
-  };
   const acting = actingParts(published);
   const kubernetes = openApiServer(inForce.started, instance, { env, dryRun, log, ...(!dryRun && { acting }) });
   if (kubernetes) status.kubernetes = closers.add(kubernetes).status;
   const left = kubernetes === undefined && !dryRun ? leaveCluster({ env, log, acting }) : undefined;
   const places = dryRun && inForce.started.kubernetes && new DryRunPlaces(inForce.started.kubernetes, log);
   const reports = kubernetes?.reports ?? (left && closers.add(left));
+  const open = (loaded: LoadedConfig): WorkloadSource => {
+    const config = withNodeOf(inForce.started, loaded.config);
+    const managers = { units, runtimes: runtimes.of(config), nodePods: kubernetes, containerNames, managedOom: managedUnits.of(config) };
+    return openSources({ ...loaded, config }, node, true, managers);
+  };
   const configured = closers.add(new ReplaceableSource(open(inForce.loaded)));
   const disks = openDisks(inForce, { node, workloads: configured, runtimes, log, journal });
   const decorators: readonly CandidateDecorator[] = [

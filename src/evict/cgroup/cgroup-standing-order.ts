@@ -12,24 +12,19 @@ export interface StandingOrderParts {
   readonly workingSetOf: (directory: string) => FileSum;
 }
 
-/**
- * @param onCarriedOut  a result waits
- * @throws Node's errors
- */
-export function openStandingOrder(native: Binding, parts: StandingOrderParts, onCarriedOut: (atNs: bigint) => void): StandingOrder {
-  return new CgroupStandingOrder(
-    new native.StandingOrder(parts.file, parts.reaper, (_wake, atNs) => {
-      onCarriedOut(atNs);
-    }),
-    parts,
-  );
-}
+export class CgroupStandingOrder implements StandingOrder {
+  onCarriedOut: StandingOrder['onCarriedOut'] = () => undefined;
+  private readonly native: NativeOrder;
 
-class CgroupStandingOrder implements StandingOrder {
+  /** Throws Node's errors. */
   constructor(
-    private readonly native: NativeOrder,
+    native: Binding,
     private readonly parts: StandingOrderParts,
-  ) {}
+  ) {
+    this.native = new native.StandingOrder(parts.file, parts.reaper, (_wake, atNs) => {
+      this.onCarriedOut(atNs);
+    });
+  }
 
   place(plan: OrderPlan, seenNs: bigint): 'placed' | 'impossible' | 'carried out' {
     try {

@@ -7,8 +7,6 @@ const TICKS: ReadonlySet<WakeSource> = new Set(['start', 'tick', 'reload']);
 
 /** Follows, from tick to tick, the policies that settings of units and memory nodes of workloads make. */
 export class UnitPolicies implements StepListener {
-  /** After they have changed. */
-  onChange: () => void = () => undefined;
   /** As text: what is read is new each time. */
   #known = textOf([]);
 
@@ -46,7 +44,6 @@ export class UnitPolicies implements StepListener {
     this.#known = text;
     queueMicrotask(() => {
       this.changed(policies);
-      this.onChange();
     });
   }
 }

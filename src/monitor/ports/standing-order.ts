@@ -52,6 +52,8 @@ export interface OrderResult {
 
 /** The standing order of the native layer: at most one stands. No method waits or throws. */
 export interface StandingOrder {
+  /** An order was carried out, and its result waits. */
+  onCarriedOut: (atNs: bigint) => void;
   /**
    * Replaces the order. 'impossible': a candidate or a file cannot be opened, and no order stands. 'carried out': the
    * former one was, and its result waits.
