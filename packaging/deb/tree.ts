@@ -30,7 +30,7 @@ export function plantTree(root: string, architecture: Architecture, changelog: s
   };
   plantProgram(tree, architecture, false);
   write('/usr/bin/evictd', `#!/bin/sh\nexec ${PROGRAM.join(' ')} "$@"\n`, 0o755);
-  const documentation = `${DOCUMENTATION}/operations.md`;
+  const documentation = `${DOCUMENTATION}/README.md`;
   const unit = {
     origin: ORIGIN,
     program: PROGRAM,

@@ -45,7 +45,7 @@ export function thisInstallation() {
       program,
       loads,
       root: manifest === undefined ? undefined : root,
-      documentation: beside('docs/operations.md'),
+      documentation: beside('docs/README.md'),
     },
     /** Ends the process at once if a directory that does not respond would block its end. */
     end: (exitCode: number): void => {

@@ -12,7 +12,7 @@ interface Block {
   readonly permitsGrowersBelow?: number;
 }
 
-/** So much growth of evictable workloads, and so much of what the node has lost, is beyond doubt: docs/decisions.md has half. */
+/** So much growth of evictable workloads, and so much of what the node has lost, is beyond doubt: docs/stops-evicting.md has half. */
 const MIN_GROWTH = 32 << 20;
 const PART_OF_LOSS = 0.75;
 

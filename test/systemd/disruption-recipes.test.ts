@@ -6,8 +6,8 @@ import { eventually } from '../support/eventually.js';
 import { hasSystemd, property, systemd, TestUnits } from '../support/systemd.js';
 import { answers, configure, evictd, run, SERVICE, state } from './service.js';
 
-// The recipes of docs/drain.md, docs/admission.md, docs/taints.md and docs/budgets.md, as they are there, for an evictd that
-// is installed as a service.
+// The recipes of docs/drain.md, docs/admission.md, docs/taints.md, docs/budgets.md, docs/evict.md and docs/api.md, as they
+// are there, for an evictd that is installed as a service.
 
 /** What is indented first after these words. */
 function recipe(page: string, after: string): string {
@@ -130,7 +130,7 @@ describe.runIf(hasSystemd)('recipes of disruptions (an installed evictd; where s
       units.stop(...REPLICAS);
     });
     configured('budgets', /```yaml\n([^]*?)```/.exec(readFileSync('docs/budgets.md', 'utf8'))?.[1] ?? '');
-    const [evict = '', graceful = '', dryRun = ''] = recipe('budgets', '## Evict a workload').split('\n');
+    const [evict = '', graceful = '', dryRun = ''] = recipe('evict', '# Evict a workload').split('\n');
     const allUp = () => {
       units.start(...REPLICAS);
       const counted = 'disruption budget web: 3 of 3 healthy, 2 desired, 1 may be evicted';
@@ -139,7 +139,7 @@ describe.runIf(hasSystemd)('recipes of disruptions (an installed evictd; where s
     await allUp();
     expect(shell(dryRun)).toMatchObject({ status: 0, stdout: 'web@1.service would be evicted\n' });
     // The machine has no curl.
-    const curl = /--unix-socket (\S+) http:\/\/evictd(\S+) -d '([^]*)'$/.exec(recipe('budgets', "## As Kubernetes' eviction API"));
+    const curl = /--unix-socket (\S+) http:\/\/evictd(\S+) -d '([^]*)'$/.exec(recipe('api', "## Evict as Kubernetes' eviction API"));
     const [, socket = '', path = '', body = ''] = curl ?? [];
     expect(existsSync(socket)).toBe(true);
     expect(

@@ -154,7 +154,7 @@ async function evicted(config: Config, name: string, deleteOptions: object): Pro
   const why = `${shown} is not evicted: ${failureText({ code, message, causes: details?.causes ?? [] })}`;
   if (code !== 429)
     throw new EvictdError('EVICTD_EVICT_REFUSED', why, {
-      hint: `evictd explain ${shown} says what would change that; see docs/budgets.md`,
+      hint: `evictd explain ${shown} says what would change that; see docs/evict.md`,
     });
   const hint = `try again when ${details?.causes === undefined ? 'evictions have ended' : 'another workload of the budget is up'}`;
   throw new UnavailableError('EVICTD_EVICT_BUDGET', why, { hint });

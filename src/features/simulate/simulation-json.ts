@@ -7,7 +7,7 @@ import type { SimulationReport } from './simulation-report.js';
 
 const NS_PER_SECOND = 1e9;
 
-/** Times in seconds, cpu in millicores, memory in bytes. docs/simulate.md has the shape. */
+/** Times in seconds, cpu in millicores, memory in bytes. docs/simulate-options.md has the shape. */
 export function simulationJson({ cluster, before, after, events, outcome, explained }: SimulationReport): string {
   const { nodes, pods, budgets } = cluster.content;
   const document = {

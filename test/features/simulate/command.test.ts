@@ -146,7 +146,7 @@ describe('output', () => {
     expect(out.replace(/\s+/g, ' ')).toMatch(/scheduled shop\/a-1 on \S+ \(100 of the first 120 nodes fit; score/);
   });
 
-  test('JSON has what docs/simulate.md says', async () => {
+  test('JSON has what docs/simulate-options.md says', async () => {
     const { out } = await simulate(CLUSTER, '--drain', 'node-1', '--explain', 'shop/web-7c9-a', '-o', 'json');
     const document = JSON.parse(out) as Record<string, unknown>;
     expect(document).toMatchObject({
