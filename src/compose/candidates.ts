@@ -26,6 +26,10 @@ export class ReplaceableSource implements WorkloadSource {
     this.#current.refresh();
   }
 
+  version(): number | undefined {
+    return this.#current.version?.();
+  }
+
   holding(cgroup: string): ReturnType<WorkloadSource['holding']> {
     return this.#current.holding(cgroup);
   }

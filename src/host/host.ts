@@ -60,7 +60,7 @@ export interface Host {
   readonly readMemoryReserve: typeof readMemoryReserve;
   /** Empty on a machine with one memory node. */
   readonly readMemoryNodes: typeof readMemoryNodes;
-  readonly openBoundNodes: () => BoundNodes;
+  readonly openBoundNodes: () => BoundNodes | undefined;
   readonly openWorkloadProcesses: ((...args: ConstructorParameters<typeof WorkloadProcesses>) => WorkloadProcesses) | undefined;
   readonly readMemoryHoldings: typeof readMemoryHoldings | undefined;
   readonly kernelKills: KernelKillReaders | undefined;

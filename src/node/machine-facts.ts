@@ -177,7 +177,7 @@ function presentWorkloads(source: WorkloadSource, rules: readonly Rule[], budget
   const inManaged = (managed?.() ?? []).filter(({ workload }) => !known.has(workload.id));
   const read = [...usages, ...inManaged].map(({ workload }): PresentWorkload => {
     const { name, path } = workload;
-    const memoryNodes = boundNodes(path);
+    const memoryNodes = boundNodes?.(path);
     return {
       name,
       path,
@@ -188,12 +188,12 @@ function presentWorkloads(source: WorkloadSource, rules: readonly Rule[], budget
       ...(Array.isArray(memoryNodes) && {
         boundAbove: withAncestors(path)
           .slice(1)
-          .filter((above) => Array.isArray(boundNodes(above))),
+          .filter((above) => Array.isArray(boundNodes?.(above))),
       }),
     };
   });
   const unread = unreadable.map(({ name, path }): PresentWorkload => {
-    const memoryNodes = boundNodes(path);
+    const memoryNodes = boundNodes?.(path);
     const unevictable = { kind: 'other', text: 'cannot be read' } as const;
     return { name, path, matched: effectOf({ name, path }).matched, unevictable, ...(memoryNodes && { memoryNodes }) };
   });

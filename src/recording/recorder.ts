@@ -57,6 +57,7 @@ export class Recorder implements StepListener {
       refresh: () => {
         source.refresh();
       },
+      version: () => source.version?.(),
       holding: (cgroup) => source.holding(cgroup),
       problems: () => source.problems(),
       close: () => {

@@ -16,7 +16,7 @@ import { idleTasks } from '../idle-tasks.js';
 import { openStandingOrders } from '../standing-orders.js';
 import { outsideReader } from '../../features/memory-growth/open.js';
 import { openOomScoreAdjuster } from '../../features/oom-score-adj/open.js';
-import { policiesOfMemoryNodes } from '../../features/policy/bound-workloads.js';
+import { MemoryNodePolicies } from '../../features/policy/bound-workloads.js';
 import { Policies } from '../../features/policy/open.js';
 import { UnitPolicies } from '../../features/policy/unit-policies.js';
 import { openProcessRecords } from '../../features/victim-processes/open.js';
@@ -105,9 +105,10 @@ function openPolicies({ node, hierarchies, inForce, instance, log }: Locked, { m
   const where = { hierarchies: all, node: node.identity.cgroup, units: unitManager };
   const policies = new Policies({ ...where, runtimeDirectory, instance, log });
   policies.configure({ policies: inForce.policies, rules });
+  const ofMemoryNodes = new MemoryNodePolicies(hierarchies.cpuset, workloads, () => inForce.config);
   const units = new UnitPolicies(
     () => managedUnits.of(inForce.config),
-    () => policiesOfMemoryNodes(hierarchies.cpuset, workloads, inForce.config),
+    (nowNs, isNew) => ofMemoryNodes.at(nowNs, isNew),
     (made) => {
       inForce.unitPolicies = made;
     },

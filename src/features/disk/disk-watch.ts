@@ -56,6 +56,7 @@ export class DiskWatch implements StepListener {
       refresh: () => {
         source.refresh();
       },
+      version: () => source.version?.(),
       holding: (cgroup) => source.holding(cgroup),
       problems: () => [...source.problems(), ...(this.#last?.problems ?? []), ...(this.#failure ? [this.#failure] : [])],
       close: () => {

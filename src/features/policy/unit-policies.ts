@@ -12,21 +12,21 @@ export class UnitPolicies implements StepListener {
 
   /**
    * @param managedOom  undefined: no source selects managed units
-   * @param ofMemoryNodes  see boundPolicies
+   * @param ofMemoryNodes  see MemoryNodePolicies
    * @param changed  called when no pass is under way
    */
   constructor(
     private readonly managedOom: () => ManagedOom | undefined,
-    private readonly ofMemoryNodes: () => readonly ConfiguredPolicy[],
+    private readonly ofMemoryNodes: (nowNs: bigint, isNew: boolean) => readonly ConfiguredPolicy[],
     private readonly changed: (policies: readonly ConfiguredPolicy[]) => void,
   ) {}
 
-  stepped({ wake: { source } }: Pick<StepReport, 'wake'>): void {
-    if (TICKS.has(source)) this.#look();
+  stepped({ wake: { source, atNs } }: Pick<StepReport, 'wake'>): void {
+    if (TICKS.has(source)) this.#look(atNs, source !== 'tick');
   }
 
-  skipped(): boolean {
-    this.#look();
+  skipped(nowNs: bigint): boolean {
+    this.#look(nowNs, false);
     return true;
   }
 
@@ -34,11 +34,12 @@ export class UnitPolicies implements StepListener {
     this.#known = textOf([]);
   }
 
-  #look(): void {
+  /** @param isNew  after the start and a reload */
+  #look(nowNs: bigint, isNew: boolean): void {
     const managedOom = this.managedOom();
     const settings = managedOom?.read();
     if (managedOom !== undefined && settings === undefined) return; // systemd has not answered yet
-    const policies = [...(settings === undefined ? [] : managedPolicies(settings)), ...this.ofMemoryNodes()];
+    const policies = [...(settings === undefined ? [] : managedPolicies(settings)), ...this.ofMemoryNodes(nowNs, isNew)];
     const text = textOf(policies);
     if (text === this.#known) return;
     this.#known = text;

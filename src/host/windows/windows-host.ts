@@ -43,7 +43,7 @@ export const windowsHost: Host = {
   oomKiller: undefined,
   readMemoryReserve: () => undefined,
   readMemoryNodes: () => [],
-  openBoundNodes: () => () => undefined,
+  openBoundNodes: () => undefined,
   openWorkloadProcesses: undefined,
   readMemoryHoldings: undefined,
   kernelKills: undefined,

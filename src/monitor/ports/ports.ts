@@ -101,6 +101,11 @@ export interface WorkloadSource {
    */
   refresh(): void;
   /**
+   * Another number when workloads have appeared, vanished or been replaced, as of the last `refresh` or `candidates`.
+   * undefined, or left out: that is not known.
+   */
+  version?(): number | undefined;
+  /**
    * The workload that a cgroup is, or is inside of, by its path alone: it may be removed already, or protected. The
    * innermost where workloads are nested. undefined: none.
    */

@@ -1,5 +1,5 @@
-import { attempt } from '../../errors.js';
-import type { FileSpec, FileSum } from '../../native/binding.js';
+import { attempt, errnoName } from '../../errors.js';
+import type { Binding, CgroupHandle, FileSpec, FileSum } from '../../native/binding.js';
 import { readFileSync } from 'node:fs';
 import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 import { fsPath } from '../../byte-paths.js';
@@ -183,4 +183,25 @@ export function processCount(
 
 function countedBy(pids: CgroupHierarchy, path: string): bigint | undefined {
   return attempt(() => BigInt(readFileSync(fsPath(`${cgroupDirectory(pids, path)}/pids.current`), 'latin1').trim()));
+}
+
+/** The cgroup was removed, or replaced by another of the same name. */
+const GONE: ReadonlySet<string> = new Set(['ENOENT', 'ENODEV', 'ESTALE']);
+
+/** The pids of the cgroup and below; 'too many': of more cgroups than are listed; undefined: unknown. */
+export function processesIn(
+  native: Binding,
+  hierarchy: CgroupHierarchy,
+  { path, id }: { readonly path: string; readonly id: bigint },
+): readonly number[] | 'too many' | undefined {
+  let handle: CgroupHandle | undefined;
+  try {
+    handle = new native.CgroupHandle(cgroupDirectory(hierarchy, path), id);
+    return handle.processes();
+  } catch (error) {
+    const errno = errnoName(error) ?? '';
+    return errno === 'EFBIG' ? 'too many' : GONE.has(errno) ? [] : undefined;
+  } finally {
+    handle?.close();
+  }
 }

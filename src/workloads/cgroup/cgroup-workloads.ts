@@ -72,6 +72,7 @@ class CgroupWorkloads implements WorkloadSource {
   #ownProcesses: readonly OwnProcess[];
   readonly #protections = new KnownProtections();
   readonly #workloads = new KnownWorkloads();
+  readonly version = (): number => this.#members.version;
   readonly #isOwn = (path: string): boolean => this.#members.get(path) !== undefined && this.#reported.holding(path) === undefined;
 
   constructor(
@@ -144,9 +145,8 @@ class CgroupWorkloads implements WorkloadSource {
     });
     const usages: WorkloadUsage[] = [];
     for (const { member, sample } of occupied) {
-      const { name, path } = member;
-      if (sample) usages.push(this.#usage(member, sample, protections.get(path)));
-      else unreadable.push({ name, path, reason: this.#members.whyUnreadable(member) });
+      if (sample) usages.push(this.#usage(member, sample, protections.get(member.path)));
+      else unreadable.push({ name: member.name, path: member.path, reason: this.#members.whyUnreadable(member) });
     }
     return {
       usages,

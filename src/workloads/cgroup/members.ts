@@ -1,13 +1,13 @@
-import { childPath, cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgroup.js';
+import { childPath, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 import { isAvoidedSession } from '../../core/systemd/protected-units.js';
 import { unitPlace } from '../../core/systemd/unit.js';
 import type { UnreadableWorkload } from '../../core/workload/workload.js';
 import { errnoName, errnoText } from '../../errors.js';
 import type { SourceProblem } from '../../monitor/ports/ports.js';
-import type { Binding, CgroupHandle, CgroupTable } from '../../native/binding.js';
+import type { Binding, CgroupTable } from '../../native/binding.js';
 import type { ContainerNames } from '../cri/container-names.js';
 import type { CgroupNames } from './cgroup-names.js';
-import { cgroupFiles, limitIn, type CgroupFiles, type CgroupSample } from './cgroup-files.js';
+import { cgroupFiles, limitIn, processesIn, type CgroupFiles, type CgroupSample } from './cgroup-files.js';
 import type { RuleEffect } from '../workload-rules.js';
 import type { OomPreferences } from './oom-preference.js';
 import { type Member, type Sampled, inodeOf, type MemberRoot } from './source-root.js';
@@ -41,6 +41,8 @@ export class Members {
   readonly #controls = new Set<string>();
   /** Cgroups that could not be opened: tried again in every pass. */
   readonly #unopened = new Map<string, Found>();
+  /** Another number when one was added or removed. */
+  version = 0;
 
   constructor(native: Binding, parts: MembersParts) {
     this.#native = native;
@@ -121,18 +123,8 @@ export class Members {
       .map((member) => ({ member, sample: this.#files.sample(this.#values, member.row * columns) }));
   }
 
-  /** The pids of the cgroup and below; 'too many': of more cgroups than are listed; undefined: unknown. */
-  processes({ path, id }: Member): readonly number[] | 'too many' | undefined {
-    let handle: CgroupHandle | undefined;
-    try {
-      handle = new this.#native.CgroupHandle(cgroupDirectory(this.#parts.hierarchy, path), id);
-      return handle.processes();
-    } catch (error) {
-      const errno = errnoName(error) ?? '';
-      return errno === 'EFBIG' ? 'too many' : GONE.has(errno) ? [] : undefined;
-    } finally {
-      handle?.close();
-    }
+  processes(member: Member): readonly number[] | 'too many' | undefined {
+    return processesIn(this.#native, this.#parts.hierarchy, member);
   }
 
   /** The paths of those that list one of these pids. */
@@ -231,6 +223,7 @@ export class Members {
         limitBytes: limitIn(`${directory}/${this.#files.limitFile}`),
       };
       this.#members.set(path, member);
+      this.version += 1;
       this.#parts.preferences.look(member);
     } catch (error) {
       if (row !== undefined) this.#table.remove(row);
@@ -248,6 +241,7 @@ export class Members {
   #remove(member: Member): void {
     this.#table.remove(member.row);
     this.#members.delete(member.path);
+    this.version += 1;
     this.#parts.preferences.forget(member);
   }
 
@@ -286,8 +280,6 @@ export class Members {
 
 const ENOENT = 2;
 const ENODEV = 19;
-/** The cgroup was removed, or replaced by another of the same name. */
-const GONE: ReadonlySet<string> = new Set(['ENOENT', 'ENODEV', 'ESTALE']);
 
 interface Found {
   readonly root: MemberRoot;

@@ -35,6 +35,7 @@ export function noWorkloads(sources: readonly WorkloadSourceSpec[]): WorkloadSou
   return {
     candidates: () => ({ usages: [], unreadable: [], timeNs: process.hrtime.bigint() }),
     refresh: () => undefined,
+    version: () => 0,
     holding: () => undefined,
     problems: () =>
       sources.map((source) => ({

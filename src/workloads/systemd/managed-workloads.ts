@@ -51,6 +51,7 @@ export function withManaged(
       else closeInner();
       isUsed = false;
     },
+    version: () => source.version?.(),
     holding: (cgroup) => source.holding(cgroup),
     problems: () => [...source.problems(), ...managedOom.problems(), ...managedProblems(managedOom.read())],
     close: () => {

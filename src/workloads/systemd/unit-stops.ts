@@ -35,6 +35,7 @@ export function withUnitStops(source: WorkloadSource, units: UnitManager, isProt
     refresh: () => {
       source.refresh();
     },
+    version: () => source.version?.(),
     holding: (cgroup) => source.holding(cgroup),
     close: () => {
       source.close();

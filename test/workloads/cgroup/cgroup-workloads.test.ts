@@ -77,6 +77,22 @@ describe('candidates', () => {
     expect(found.unreadable).toEqual([]);
   });
 
+  test('the version changes at the next tick with a new workload and a removed one, and with nothing else', async () => {
+    root.child('web');
+    const source = open();
+    const first = source.version?.();
+    source.refresh();
+    source.candidates();
+    expect([first, source.version?.()]).toEqual([expect.any(Number), first]);
+    const db = root.child('db');
+    source.refresh();
+    const second = source.version?.();
+    expect(second).not.toBe(first);
+    await db.cleanup();
+    source.refresh();
+    expect([first, second]).not.toContain(source.version?.());
+  });
+
   test('of many the usage is a bound, and the working set is measured on request', async () => {
     await Promise.all(Array.from({ length: 17 }, (_, index) => sleeping(`w${String(index)}`)));
     const source = open();

@@ -8,21 +8,23 @@ import { boundTo, numbersIn, parseMemoryNode, type MemoryNode } from '../../../c
 const NODES = '/sys/devices/system/node';
 
 /**
- * Reads the only nodes that a cpuset permits to a cgroup; undefined: it permits all, or there is one node. 'unknown': neither
- * its cpuset nor a process of it can be read.
+ * Reads the only nodes that a cpuset permits to a cgroup; undefined: it permits all. 'unknown': neither its cpuset nor a
+ * process of it can be read.
  */
 export type BoundNodes = (path: string) => readonly number[] | 'unknown' | undefined;
 
 /**
+ * undefined: the machine has one node.
+ *
  * On v2 a cgroup without the file has the nodes of the nearest one above that has it. On v1 the cpuset of a workload may
  * have another path, so that its first process is asked before, if it has one.
  */
 export function openBoundNodes(
   { cpuset, memory }: Pick<Hierarchies, 'cpuset' | 'memory'>,
   { directory = NODES, proc = '/proc' }: { readonly directory?: string; readonly proc?: string } = {},
-): BoundNodes {
+): BoundNodes | undefined {
   const all = numbersIn(textOf(`${directory}/has_memory`));
-  if (all.length < 2) return () => undefined;
+  if (all.length < 2) return undefined;
   const ofCpuset = (path: string): string => {
     if (cpuset === undefined) return '';
     const paths = cpuset.version === 2 ? withAncestors(path) : [path];

@@ -39,9 +39,9 @@ test.each([
   writeFileSync(join(directory, 'has_memory'), '0-1\n');
   const boundNodes = openBoundNodes({ cpuset: controller, memory: controller }, { directory });
   const none = openBoundNodes({ cpuset: undefined, memory: controller }, { directory });
-  expect([boundNodes('/web'), boundNodes('/db'), none('/web')]).toEqual([[1], 'unknown', 'unknown']);
+  expect([boundNodes?.('/web'), boundNodes?.('/db'), none?.('/web')]).toEqual([[1], 'unknown', 'unknown']);
   writeFileSync(join(directory, 'has_memory'), '1\n');
-  expect(openBoundNodes({ cpuset: controller, memory: controller }, { directory })('/web')).toBeUndefined();
+  expect(openBoundNodes({ cpuset: controller, memory: controller }, { directory })).toBeUndefined();
 });
 
 test('a cgroup v2 without a cpuset of its own is bound as the nearest one above that has one', () => {
@@ -52,9 +52,9 @@ test('a cgroup v2 without a cpuset of its own is bound as the nearest one above 
   writeFileSync(join(directory, 'cpuset.mems.effective'), '0-1\n');
   writeFileSync(join(directory, 'a/cpuset.mems.effective'), '0\n');
   const boundNodes = openBoundNodes({ cpuset, memory: cpuset }, { directory });
-  expect(['/a/b/c', '/a', '/other', '/'].map(boundNodes)).toEqual([[0], [0], undefined, undefined]); // all, not unknown
+  expect(['/a/b/c', '/a', '/other', '/'].map((path) => boundNodes?.(path))).toEqual([[0], [0], undefined, undefined]); // all, not unknown
   writeFileSync(join(directory, 'a/b/cpuset.mems.effective'), '1\n');
-  expect(boundNodes('/a/b/c')).toEqual([1]);
+  expect(boundNodes?.('/a/b/c')).toEqual([1]);
 });
 
 test('on cgroup v1 a process below a slice says it; a process or a cpuset that cannot be read says nothing', () => {
@@ -72,7 +72,7 @@ test('on cgroup v1 a process below a slice says it; a process or a cpuset that c
   writeFileSync(join(directory, 'proc/42/status'), 'Mems_allowed_list:\t1\n');
   writeFileSync(join(directory, 'proc/43/status'), 'Mems_allowed_list:\t0-1\n');
   const boundNodes = openBoundNodes({ cpuset, memory }, { directory, proc: join(directory, 'proc') });
-  expect(['/a.slice', '/gone', '/all', '/none'].map(boundNodes)).toEqual([[1], 'unknown', undefined, 'unknown']);
+  expect(['/a.slice', '/gone', '/all', '/none'].map((path) => boundNodes?.(path))).toEqual([[1], 'unknown', undefined, 'unknown']);
 });
 
 test('on cgroup v1 a process of the workload says what its cpuset permits, wherever that is', () => {
@@ -85,7 +85,7 @@ test('on cgroup v1 a process of the workload says what its cpuset permits, where
   writeFileSync(join(directory, 'memory/web/cgroup.procs'), '42\n43\n');
   writeFileSync(join(directory, 'cpuset/web/cpuset.effective_mems'), '0-1\n');
   writeFileSync(join(directory, 'proc/42/status'), 'Name:\tweb\nMems_allowed:\t00000002\nMems_allowed_list:\t1\n');
-  expect(openBoundNodes({ cpuset, memory }, { directory, proc: join(directory, 'proc') })('/web')).toEqual([1]);
+  expect(openBoundNodes({ cpuset, memory }, { directory, proc: join(directory, 'proc') })?.('/web')).toEqual([1]);
 });
 
 test('what the nodes of a bound cgroup have together; none where it is not bound, or a node cannot be read', () => {
