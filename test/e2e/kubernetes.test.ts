@@ -2,7 +2,7 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { aPod } from '../support/kubernetes/a-pod.js';
-import { FakeApiServer, type Received } from '../support/kubernetes/api-server.js';
+import { FakeApiServer } from '../support/kubernetes/api-server.js';
 import { evictd as command, Evictd, scratchDirectory } from './evictd.js';
 import { dyingAt, type Moment } from './mortal.js';
 import { ABOVE_128_MIB, ANOTHER_BOOT, guarding, ON, testNode, workload, type WorkloadPlan } from './node.js';
@@ -47,10 +47,8 @@ const SOFTLY = {
 
 /** SIGKILL when a call arrives: before or after its effect. The call is not answered. */
 function killedBy(server: FakeApiServer, changes: readonly string[], method: string, when: 'before' | 'after', evictd: Evictd): void {
-  const seen = new WeakSet<Received>();
   server.instead = (received) => {
-    if (seen.has(received) || received.method !== method || !received.path.includes('/pods/')) return undefined;
-    seen.add(received);
+    if (received.method !== method || !received.path.includes('/pods/')) return undefined;
     if (when === 'before') {
       server.instead = () => undefined;
       evictd.child.kill('SIGKILL');
@@ -146,6 +144,24 @@ describe(`a pod of an API server (${ON})`, () => {
     await evictd.until('no deletion is pending', async () => (await evictd.metric('evictd_kubernetes_pending_deletions')) === 0);
     expect(await evictd.stop()).toBe(0);
     expect(changes).toEqual(['condition', 'deleted 1']);
+  });
+
+  test.each<['before' | 'after', asked: number]>([
+    ['before', 2],
+    ['after', 1],
+  ])('kill -9 at the call of the Eviction API, %s its effect: the pod is evicted once, and killed after its grace', async (when, asked) => {
+    const { server, batch, changes, open } = await setting({}, { ...SOFTLY, evictionMaxPodGracePeriod: 5 });
+    const first = await open();
+    killedBy(server, changes, 'POST', when, first);
+    batch.grow();
+    expect(await first.exited()).toBe('SIGKILL');
+    const evictd = await open();
+    expect(await batch.ended).toBe('SIGKILL'); // no kubelet ends it
+    await evictd.until('its deletion is shortened', () => changes.length >= 2);
+    await evictd.until('no deletion is pending', async () => (await evictd.metric('evictd_kubernetes_pending_deletions')) === 0);
+    expect(await evictd.stop()).toBe(0);
+    expect(changes).toEqual(['deleted 5', 'deleted 1']);
+    expect(server.received.filter(({ path }) => path.endsWith('/eviction'))).toHaveLength(asked);
   });
 
   test('with a grace period the Eviction API is asked; if it does not answer, evictd sends SIGTERM, and then deletes the pod', async () => {

@@ -46,7 +46,7 @@ export class FakeApiServer {
   /** Tokens that are accepted, with their users. */
   tokens = TOKENS;
   authorise: Authorise = authorise;
-  /** Requests are first given to it. undefined: as ever. */
+  /** Each request is first given to it, once. undefined: as ever. */
   instead: (received: Received) => Answer | undefined = () => undefined;
   #server: Server | undefined;
   readonly #sockets = new Set<Duplex>();
@@ -127,13 +127,14 @@ export class FakeApiServer {
     };
     this.received.push(received);
     const target = targetOf(url.pathname);
-    if (this.instead(received) === undefined && received.query.get('watch') === 'true' && target !== undefined) {
+    const instead = this.instead(received);
+    if (instead === undefined && received.query.get('watch') === 'true' && target !== undefined) {
       const refusal = this.#refusal(received, 'watch', target);
       if (refusal === undefined) this.#watch(received, target, response);
       else send(response, refusal);
       return;
     }
-    send(response, this.instead(received) ?? this.#answer(received, target, request));
+    send(response, instead ?? this.#answer(received, target, request));
   }
 
   #userOf(request: IncomingMessage): string | undefined {
