@@ -12,10 +12,10 @@ export interface MemoryLimit {
 }
 
 /**
- * A registration's wake is followed by an arming within this time, also where several registrations take turns: each
- * takes the kernel up to 40 ms.
+ * Reclaimable memory alone moves a registration once in this time: each takes the kernel up to 40 ms, wakes when it
+ * stands, and a wake arms all of them.
  */
-const SETTLES_NS = 1_000_000_000n;
+const MOVES_EVERY_NS = 1_000_000_000n;
 
 /** The wanted registration: `usage` = `base` + reclaimable memory, in bytes. */
 interface UsageAim {
@@ -31,8 +31,8 @@ export class UsageThreshold {
   readonly #slot: WatchSlot<ThresholdWatch>;
   /** The last request, unless it was refused. */
   #requested: UsageAim | undefined;
-  /** When the requested registration stood; undefined: another wake came since. */
-  #settledNs: bigint | undefined;
+  /** When it was; undefined: usage has crossed a limit since. */
+  #requestedNs: bigint | undefined;
   /** Why the last move was refused, while the old registration stands. */
   #unmoved: WatchFailure | undefined;
 
@@ -56,11 +56,12 @@ export class UsageThreshold {
     if (watch === undefined) {
       const open = this.#slot.open('', (onWake) => new this.#native.MemcgThreshold(this.directory, aim.usage, onWake), refusal);
       this.#requested = open ? aim : undefined;
+      this.#requestedNs = nowNs;
       this.#unmoved = undefined;
-    } else if (this.#requested?.usage !== aim.usage) {
-      if (this.#settled(aim, nowNs)) return;
+    } else if (this.#requested?.usage !== aim.usage && !this.#isSettling(aim, nowNs)) {
       watch.move(aim.usage);
       this.#requested = aim;
+      this.#requestedNs = nowNs;
     }
   }
 
@@ -77,25 +78,23 @@ export class UsageThreshold {
     this.#unmoved = undefined;
   }
 
-  /**
-   * A registration wakes, a wake arms, and reclaimable memory has mostly changed by some pages: moving it at once
-   * would never end. A crossing or the next tick moves it.
-   */
-  #settled(aim: UsageAim, nowNs: bigint): boolean {
-    return this.#requested?.base === aim.base && this.#settledNs !== undefined && nowNs - this.#settledNs < SETTLES_NS;
+  /** Reclaimable memory has mostly changed by some pages since. A crossing or the next tick moves it. */
+  #isSettling({ base }: UsageAim, nowNs: bigint): boolean {
+    return this.#requested?.base === base && this.#requestedNs !== undefined && nowNs - this.#requestedNs < MOVES_EVERY_NS;
   }
 
   #onWake(atNs: bigint, detail: number): void {
     const { watch } = this.#slot;
     const { MOVED, REFUSED } = this.#native.THRESHOLD;
-    this.#settledNs = undefined;
     if (watch !== undefined && (detail & MOVED) !== 0) {
       this.#unmoved = undefined;
-      if (watch.armed === this.#requested?.usage) this.#settledNs = process.hrtime.bigint();
-      else if ((detail & REFUSED) !== 0) this.#requested = undefined; // it stands at an earlier request, and the newest was refused
+      // It stands at an earlier request, and the newest was refused.
+      if (watch.armed !== this.#requested?.usage && (detail & REFUSED) !== 0) this.#requested = undefined;
     } else if (watch !== undefined && (detail & REFUSED) !== 0) {
       this.#refused(watch);
       return; // no wake: it would be tried again at once, and the sampler watches
+    } else {
+      this.#requestedNs = undefined;
     }
     this.wake('memcg_threshold', atNs, 0);
   }
