@@ -6,7 +6,7 @@ import { formatBytes, native } from 'evictd';
 
 const [root = '/sys/fs/cgroup/system.slice'] = process.argv.slice(2);
 if (!existsSync(`${root}/cgroup.procs`)) {
-  console.error(`${root} is no cgroup: name a directory below /sys/fs/cgroup (of the memory controller on cgroup v1)`);
+  console.error(`${root} is not a cgroup: name a directory below /sys/fs/cgroup (of the memory controller on cgroup v1)`);
   process.exit(66);
 }
 const file = existsSync(`${root}/memory.usage_in_bytes`) ? 'memory.usage_in_bytes' : 'memory.current';

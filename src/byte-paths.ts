@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { bytesOfText, textOfBytes } from './core/name/byte-text.js';
 
-/** U+FFFD, which Node writes for bytes that are no UTF-8. */
+/** U+FFFD, which Node writes for bytes that are not UTF-8. */
 const REPLACED = '\ufffd';
 
-/** A path for node:fs, which would write U+FFFD for a byte that is no UTF-8. */
+/** A path for node:fs, which would write U+FFFD for a byte that is not UTF-8. */
 export function fsPath(path: string): string | Buffer {
   return path.isWellFormed() ? path : Buffer.from(bytesOfText(path));
 }

@@ -24,7 +24,7 @@ function setExitCode(code: number): void {
 }
 
 /**
- * EPIPE (`evictd check | head -1`) is no failure. A full disk is one, reported once; the command still runs to its end,
+ * EPIPE (`evictd check | head -1`) is not a failure. A full disk is one, reported once; the command still runs to its end,
  * to remove what it created.
  */
 function outputFailed(error: NodeJS.ErrnoException): void {

@@ -35,7 +35,7 @@ test('cgroups: the children of a cgroup', () => {
 
 test('cgroups: a path that is no cgroup is named, without a stack trace', () => {
   const { status, stderr } = spawnSync(process.execPath, ['examples/cgroups.mjs', '/nothing'], { encoding: 'utf8' });
-  expect([status, stderr]).toEqual([66, expect.stringMatching(/^\/nothing is no cgroup: .*\n$/)]);
+  expect([status, stderr]).toEqual([66, expect.stringMatching(/^\/nothing is not a cgroup: .*\n$/)]);
 });
 
 test('end-process: the process ends, and the example says so', async () => {

@@ -128,7 +128,7 @@ function inForce({ thresholds, workloads, compatibility, departures, allocatable
   return `${limits.join(', ') || 'no thresholds'}${sources}${decides.length === 0 ? '' : `; ${decides.join(', ')}`}`;
 }
 
-/** What a configuration does not do is no failure of evictd: a warning. */
+/** A setting without an effect is a warning, because evictd works as configured otherwise. */
 function announce(log: Log, notice: ConfigNotice): void {
   log[notice.level === 'info' ? 'info' : 'warn'](noticeText(notice), { code: notice.code });
 }

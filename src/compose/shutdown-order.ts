@@ -34,7 +34,7 @@ export async function endOrderly(parts: EndingParts): Promise<void> {
     if (phase !== 'terminating') continue;
     const { serial, victim } = decision;
     log.warn(
-      `SIGTERM sent to ${victimName(victim)}, and its grace period is not over: an evictd that starts within a minute finishes this eviction; until then only systemd sends SIGKILL, if it stops a unit`,
+      `SIGTERM sent to ${victimName(victim)}, and its grace period is not over. An evictd that starts within a minute finishes this eviction. Until then only systemd sends SIGKILL, if it stops a unit`,
       { decision: serial },
     );
   }

@@ -72,7 +72,7 @@ function withKubeletDropIns({ path, document, ofKubelet }: MainFile, directory: 
   const right = patches.flatMap(({ dropIn, patch }) => {
     if (patch === undefined || isKubelets(patch)) return patch ?? [];
     const hint = 'write apiVersion: kubelet.config.k8s.io/v1beta1 and kind: KubeletConfiguration, as the kubelet requires';
-    report.issue('EVICTD_CONFIG_KIND', 'a drop-in of a kubelet that is no KubeletConfiguration', { file: dropIn }, hint);
+    report.issue('EVICTD_CONFIG_KIND', 'a drop-in of a kubelet that is not a KubeletConfiguration', { file: dropIn }, hint);
     return [];
   });
   const merged = ofKubelet ? withDropIns(document, right) : withDropIns(undefined, right);

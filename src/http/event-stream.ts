@@ -13,8 +13,8 @@ const SILENCE_MS = 60_000;
 const LONGEST_MS = 300_000;
 
 /**
- * Server-sent events: to each client the same document, at once and then every 2 s. One document is made for all. Without a client there
- * is no timer and nothing is kept.
+ * Server-sent events: each client gets the same document, at once and then every 2 s. One document is made for all clients.
+ * Without a client nothing is kept, and no timer runs.
  */
 export class EventStream {
   /** Whether each is root. */

@@ -87,7 +87,7 @@ function withoutToken({ headers }: IncomingMessage, address: ListenAddress): Evi
   if (!isLoopback(address.host)) {
     return new UsageError(
       'EVICTD_API_ADDRESS',
-      `the status page and the API need a token on ${address.host}, which is no loopback address`,
+      `the status page and the API need a token on ${address.host}, which is not a loopback address`,
       {
         hint: 'set metrics.tokenFile; or set metrics.listen to 127.0.0.1:9796 and connect with: ssh -L 9796:127.0.0.1:9796 HOST',
       },

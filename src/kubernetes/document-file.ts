@@ -15,7 +15,7 @@ export interface DocumentFile {
  * Parses a JSON file ('-': standard input) and passes it to `read`. Keeps integers beyond 2^53. Reads synchronously:
  * streams need a thread, which a node without free process IDs cannot create.
  *
- * @throws InputError  if the file is unreadable, too large or no JSON, or if `read` throws a DocumentError
+ * @throws InputError  if the file is unreadable, too large or not JSON, or if `read` throws a DocumentError
  */
 export function readDocument<T>(file: string, { maxBytes, hint }: DocumentFile, read: (document: unknown) => T): T {
   const from = file === '-' ? 'standard input' : file;
@@ -24,7 +24,7 @@ export function readDocument<T>(file: string, { maxBytes, hint }: DocumentFile, 
     return read(parseJson(text));
   } catch (cause) {
     if (cause instanceof SyntaxError) {
-      const what = text.trim() === '' ? 'empty' : `no JSON: ${cause.message}`;
+      const what = text.trim() === '' ? 'empty' : `not JSON: ${cause.message}`;
       throw new InputError('EVICTD_KUBERNETES_FILE', `${from} is ${what}`, { isMissing: false, hint, cause });
     }
     if (cause instanceof DocumentError) throw new InputError(cause.code, `${from}: ${cause.message}`, { isMissing: false, hint, cause });

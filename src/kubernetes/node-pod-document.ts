@@ -83,7 +83,7 @@ export function nodePodOf(document: Json): NodePod {
   };
 }
 
-/** @throws DocumentError  it is no pod of the API */
+/** @throws DocumentError  it is not a pod of the API */
 export function uidOf(pod: Json): string {
   return textOf(member(member(documentOf(pod), 'metadata'), 'uid'));
 }

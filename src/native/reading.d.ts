@@ -33,7 +33,7 @@ export interface FileReaderConstructor {
 /**
  * Many cgroups with the same files, in one pass. `columns`: the specs' fields in order, with paths relative to the
  * cgroup. Field c of row r is `values[r * columns + c]`, NaN where unknown; `errors[r]` is the row's first errno
- * (ENODEV: the cgroup was removed). A missing file beside the cgroup is no error.
+ * (ENODEV: the cgroup was removed). A missing file beside the cgroup is not an error.
  */
 export interface CgroupTable {
   readonly columns: number;

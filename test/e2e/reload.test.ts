@@ -101,7 +101,7 @@ describe(`evictd reload (${ON})`, () => {
     const meant = await command('reload', '--config', evictd.configFile, '--pid', '1');
     expect([meant.code, meant.stderr]).toEqual([
       75,
-      expect.stringContaining('EVICTD_RELOAD_NO_INSTANCE: process 1 is no evictd that guards this node'),
+      expect.stringContaining('EVICTD_RELOAD_NO_INSTANCE: process 1 is not an evictd that guards this node'),
     ]);
     const right = await command('reload', '--config', evictd.configFile, '--pid', String(evictd.pid));
     expect(right.code).toBe(0);

@@ -5,8 +5,8 @@ import { bodyAs } from '../../src/http/json-body.js';
 const schema = z.strictObject({ kind: z.optional(z.literal('Eviction')), options: z.optional(z.strictObject({ grace: z.int() })) });
 
 test.each([
-  ['', 'it is no JSON'],
-  ['[]', 'it is no object'],
+  ['', 'it is not JSON'],
+  ['[]', 'it is not an object'],
   ['{"kind":"Pod"}', 'kind is missing or has a wrong value'],
   ['{"dryrun":true}', 'it has "dryrun"'],
   ['{"options":{"grace":1,"propagation":"Background"}}', 'options has "propagation"'],

@@ -40,7 +40,7 @@ void DefineFileCalls(Napi::Env env, Napi::Object exports);
 // For tests: the kills in these records of /dev/kmsg.
 Napi::Value ParseOomRecords(const Napi::CallbackInfo& info);
 
-// Returns nullptr for undefined and for a closed reaper. Throws a TypeError for anything else that is no reaper.
+// Returns nullptr for undefined and for a closed reaper. Throws a TypeError for anything else that is not a reaper.
 std::shared_ptr<MemoryReaper> MemoryReaperArgument(const Napi::Value& value, const char* name);
 
 // Returns the object behind a JavaScript FilesystemStats; it expires when JavaScript closes it. Throws a TypeError, or

@@ -12,7 +12,7 @@ namespace evictd {
 // another process's pid.
 class CgroupProcsText {
  public:
-  // Appends the pids of the lines that end in `piece`. Skips lines that are no pid.
+  // Appends the pids of the lines that end in `piece`. Skips lines that are not a pid.
   void Append(std::string_view piece, std::vector<pid_t>* pids);
 
  private:

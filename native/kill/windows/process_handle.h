@@ -16,7 +16,7 @@ class ProcessHandle {
   // Signalled when the process has ended.
   HANDLE get() const { return process_.get(); }
 
-  // An ended process is no failure. Throws SystemError.
+  // An ended process is not a failure. Throws SystemError.
   void Terminate(uint32_t exit_code);
 
   // Nothing while it lives. Throws SystemError.

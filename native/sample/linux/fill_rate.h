@@ -42,7 +42,7 @@ class FillRate {
     since_ns_ = at_ns;
   }
 
-  // A sample failed, so the next is no continuation. The highest rate stays.
+  // A sample failed, so the next is not a continuation. The highest rate stays.
   void Forget() { known_ = false; }
 
  private:

@@ -24,7 +24,7 @@ LimitSides::Evaluation LimitSides::Evaluate(double value, const FillRate& rate, 
     limit.beyond = beyond;
     if (beyond) {
       beyond_any = true;
-      limit.noticed = limit.reported = true;  // the way back is no approach
+      limit.noticed = limit.reported = true;  // the way back is not an approach
       continue;
     }
     const double distance = limit.value - value;

@@ -26,7 +26,7 @@ class Input {
 // "key value" lines, compared with a slow parser:
 // - each value is in a line of that key, and is what strtoull reads there;
 // - no error if and only if every key has a value;
-// - in a text that is cut off, every value is that of the whole text: a part of a number is no number.
+// - in a text that is cut off, every value is that of the whole text: a part of a number is not a number.
 void CheckKeyed(const std::vector<std::string>& keys, std::string_view text);
 
 }  // namespace evictd::fuzz

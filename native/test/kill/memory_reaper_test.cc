@@ -52,7 +52,7 @@ TEST("the memory of a killed process that is not scheduled is released") {
   CHECK_EQUAL(reaper.counts().error, 0);
 }
 
-TEST("a live process and one that is gone are no failure; a descriptor of no process is one") {
+TEST("a live process and one that is gone are not failures; a descriptor of no process is one") {
   const Cgroup cgroup(Cgroup2());
   const Member alive(cgroup, "exec sleep 600");
   Member gone(cgroup, "exec sleep 600");

@@ -24,19 +24,19 @@ constexpr uint64_t kMillisecond = 1000000;
 constexpr uint64_t kForever = UINT64_MAX;
 constexpr double kLimit = 100;
 
-// A watch that wakes when it is rung.
-class Bell : public WatchSource {
+// A watch that fires when a test calls Fire().
+class ManualWatch : public WatchSource {
  public:
   std::vector<Descriptor> Descriptors() const override { return {{event_.get(), EPOLLIN}}; }
   Wake OnEvent(size_t, uint32_t) override {
     eventfd_t count = 0;
     eventfd_read(event_.get(), &count);
-    rung++;
+    fired++;
     return Wake::kFired;
   }
-  void Ring() { eventfd_write(event_.get(), 1); }
+  void Fire() { eventfd_write(event_.get(), 1); }
 
-  std::atomic<int> rung{0};
+  std::atomic<int> fired{0};
 
  private:
   const UniqueFd event_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
@@ -60,7 +60,7 @@ struct OrderScene {
     CHECK(WriteText(directory.File("sound"), "1\n"));
     CHECK(WriteText(directory.File("record"), std::string(4096, '\0')));
     order = std::make_shared<StandingOrder>(directory.File("record"), std::move(reaper));
-    waiter.Add(bell);
+    waiter.Add(watch);
     waiter.Add(order);
   }
 
@@ -93,12 +93,12 @@ struct OrderScene {
     return order->Place(std::move(plan), seen_ns);
   }
 
-  // The waiter's thread has handled a ring.
-  void Ring() {
-    const int before = bell->rung;
-    bell->Ring();
-    EVENTUALLY(bell->rung > before);
-    waiter.Remove(0);  // waits for the lock that the thread holds until the order has heard of it
+  // The waiter's thread has handled a wake.
+  void Fire() {
+    const int before = watch->fired;
+    watch->Fire();
+    EVENTUALLY(watch->fired > before);
+    waiter.Remove(0);  // waits for the lock that the thread holds until the order has seen the wake
   }
 
   StandingOrder::Result Done() {
@@ -108,10 +108,10 @@ struct OrderScene {
     return *result;
   }
 
-  // Rings and gives an order several times its patience.
+  // Wakes the order and waits several times as long as it may take.
   bool NothingHappens() {
     for (int i = 0; i < 5; i++) {
-      Ring();
+      Fire();
       usleep(3000);
     }
     return !order->Take().has_value();
@@ -120,7 +120,7 @@ struct OrderScene {
   const TemporaryDirectory directory;
   const std::shared_ptr<CountingWaker> waker = std::make_shared<CountingWaker>();
   Waiter waiter{waker};
-  const std::shared_ptr<Bell> bell = std::make_shared<Bell>();
+  const std::shared_ptr<ManualWatch> watch = std::make_shared<ManualWatch>();
   std::shared_ptr<StandingOrder> order;
 };
 

@@ -21,7 +21,7 @@ TEST("a process is signalled by its descriptor until it is gone") {
   CHECK_EQUAL(ErrorOf([&] { Process gone(member.pid()); }), ESRCH);
 }
 
-TEST("numbers that are no process") {
+TEST("numbers that are not a process") {
   CHECK_EQUAL(ErrorOf([] { Process none(0); }), EINVAL);
   CHECK_EQUAL(ErrorOf([] { Process none(-1); }), EINVAL);
 }

@@ -30,7 +30,7 @@ TEST("nothing is killed where a candidate vanished or was replaced, or where the
     std::optional<Member> newcomer;
     if (gone[0] == 'r') newcomer.emplace(changed, kSleeps);
     scene.Node("150");
-    scene.Ring();
+    scene.Fire();
     CHECK(scene.Done().candidate == StandingOrder::kNone);
     CHECK(kill(spared.pid(), 0) == 0);
     if (newcomer) CHECK(kill(newcomer->pid(), 0) == 0);
@@ -51,7 +51,7 @@ TEST("nothing is killed where the node has grown by more than the candidates hav
     plan->candidates[1].first = 10;
     CHECK(scene.order->Place(std::move(plan), 0));
     scene.Node("120");
-    scene.Ring();
+    scene.Fire();
     CHECK_EQUAL(scene.Done().candidate, outside ? StandingOrder::kNone : 0u);
     CHECK(!outside || kill(first.pid(), 0) == 0);
     CHECK(kill(second.pid(), 0) == 0);
@@ -71,7 +71,7 @@ TEST("where something else than the candidates has grown, JavaScript has more ti
     plan->candidates[0].first = 35;
     CHECK(scene.order->Place(std::move(plan), 0));
     scene.Node("120");
-    scene.Ring();
+    scene.Fire();
     const StandingOrder::Result result = scene.Done();
     CHECK_EQUAL(result.candidate, 0u);
     CHECK(!outside || result.at_ns >= result.crossed_ns + 300 * kMillisecond);
@@ -90,7 +90,7 @@ TEST("a refusal is reported, and no other workload is killed instead") {
   plan->by_file = true;
   CHECK(scene.order->Place(std::move(plan), 0));
   scene.Node("150");
-  scene.Ring();
+  scene.Fire();
   const StandingOrder::Result result = scene.Done();
   CHECK(WriteText(std::string(kMemoryV1) + "/cgroup.procs", std::to_string(getpid())));
   CHECK_EQUAL(result.candidate, 0u);
@@ -105,7 +105,7 @@ TEST("while descriptors are short nothing is killed or recorded, and it is tried
   // The sanitizer needs descriptors for what it checks for the first time.
   CHECK(scene.Place(first, scene.Plan()));
   scene.Node("150");
-  scene.Ring();
+  scene.Fire();
   CHECK_EQUAL(scene.Done().error, 0);
 
   const UniqueFd record(open(scene.directory.File("record").c_str(), O_RDWR | O_CLOEXEC));
@@ -135,7 +135,7 @@ TEST("cgroup.kill ends the candidate where it exists, and signals where it does 
     plan->by_file = true;
     CHECK(scene.Place(cgroup, std::move(plan)));
     scene.Node("150");
-    scene.Ring();
+    scene.Fire();
     CHECK_EQUAL(scene.Done().error, 0);
     CHECK(WIFSIGNALED(member.Wait()));
   }
@@ -152,7 +152,7 @@ TEST("what cgroup.kill has killed has its memory released before it is scheduled
   plan->by_file = true;
   CHECK(scene.Place(cgroup, std::move(plan)));
   scene.Node("150");
-  scene.Ring();
+  scene.Fire();
   CHECK_EQUAL(scene.Done().error, 0);
   EVENTUALLY(reaper->counts().released == 1);
 }
@@ -167,7 +167,7 @@ TEST("the record cannot be written: the eviction happens, and it is reported") {
   auto plan = scene.Plan();
   CHECK(scene.Place(cgroup, std::move(plan)));
   scene.Node("150");
-  scene.Ring();
+  scene.Fire();
   CHECK_EQUAL(scene.Done().unrecorded, ENOSPC);
   CHECK(WIFSIGNALED(member.Wait()));
 }
@@ -194,7 +194,7 @@ TEST("orders are placed, withdrawn and taken by one thread while watches wake") 
   scene.Node("150");
   std::atomic<bool> over{false};
   std::thread ringing([&] {
-    while (!over) scene.bell->Ring();
+    while (!over) scene.watch->Fire();
   });
   for (int i = 0; i < 300; i++) {
     static_cast<void>(scene.Place(cgroup, scene.Plan(static_cast<uint64_t>(i % 3) * 100000), MonotonicNs()));

@@ -18,7 +18,7 @@ TEST("an order that JavaScript does not take over kills the largest candidate, a
   CHECK(scene.order->Place(std::move(plan), 0));
   scene.Node("150");
   const uint64_t before_ns = MonotonicNs();
-  scene.Ring();
+  scene.Fire();
   const StandingOrder::Result result = scene.Done();
   CHECK(WIFSIGNALED(killed.Wait()));
   CHECK_EQUAL(result.candidate, 1u);
@@ -52,7 +52,7 @@ TEST("a candidate has grown since the order was given, and offsets count") {
   CHECK(scene.order->Place(std::move(plan), 0));
   CHECK(WriteText(scene.directory.File("second"), "21\n"));
   scene.Node("100");
-  scene.Ring();
+  scene.Fire();
   CHECK_EQUAL(scene.Done().candidate, 1u);
   CHECK(WIFSIGNALED(other.Wait()));
 }
@@ -72,22 +72,22 @@ TEST("an order is not carried out: withdrawn, expired, seen by JavaScript, or th
   CHECK(scene.order->Place(nullptr, 0));
   CHECK(scene.NothingHappens());
   place(1000 * kMillisecond, kForever, 0);
-  scene.Ring();
+  scene.Fire();
   place(kMillisecond, kForever, MonotonicNs());  // from a pass after that wake
   usleep(5000);
   CHECK(!scene.order->Take());
   place(300 * kMillisecond, kForever, 0);
-  scene.Ring();
+  scene.Fire();
   scene.order->Seen(MonotonicNs());
   usleep(400000);
   CHECK(!scene.order->Take());
-  scene.Ring();
+  scene.Fire();
   scene.Node("099");  // as long as the text before
   usleep(400000);
   CHECK(!scene.order->Take());
   CHECK(kill(member.pid(), 0) == 0);
   scene.Node("100");
-  scene.Ring();  // a crossing of its own
+  scene.Fire();  // a crossing of its own
   CHECK_EQUAL(scene.Done().candidate, 0u);
 }
 
@@ -96,7 +96,7 @@ TEST("a value that reaches its limit just after the wake counts") {
   const Cgroup cgroup(MemoryV1());
   Member member(cgroup, kSleeps);
   CHECK(scene.Place(cgroup, scene.Plan(300 * kMillisecond)));
-  scene.Ring();
+  scene.Fire();
   scene.Node("150");
   const StandingOrder::Result result = scene.Done();
   CHECK_EQUAL(result.candidate, 0u);
@@ -111,7 +111,7 @@ TEST("a wake during the pass that an order is from counts") {
   CHECK(scene.Place(cgroup, scene.Plan(50 * kMillisecond)));
   const uint64_t pass_ns = MonotonicNs();
   scene.Node("150");
-  scene.Ring();
+  scene.Fire();
   CHECK(scene.Place(cgroup, scene.Plan(50 * kMillisecond), pass_ns));
   scene.order->Seen(pass_ns);
   CHECK_EQUAL(scene.Done().candidate, 0u);
@@ -142,7 +142,7 @@ TEST("one of the other conditions is enough") {
   plan->conditions.push_back({NumberIn(other), 1, 0});
   CHECK(scene.Place(cgroup, std::move(plan)));
   scene.Node("150");
-  scene.Ring();
+  scene.Fire();
   CHECK_EQUAL(scene.Done().candidate, 0u);
 }
 
@@ -155,7 +155,7 @@ TEST("the other conditions count for a time only") {
   plan->settles_ns = 30 * kMillisecond;
   CHECK(scene.Place(cgroup, std::move(plan)));
   scene.Node("150");
-  scene.Ring();
+  scene.Fire();
   const StandingOrder::Result result = scene.Done();
   CHECK(result.at_ns - result.crossed_ns >= 30 * kMillisecond);
 }
@@ -166,7 +166,7 @@ TEST("a result waits until it is taken, and no other order can be placed before"
   Member member(cgroup, kSleeps);
   CHECK(scene.Place(cgroup, scene.Plan()));
   scene.Node("150");
-  scene.Ring();
+  scene.Fire();
   CHECK(WIFSIGNALED(member.Wait()));
   EVENTUALLY(scene.order->wakes().Take().bits == 1u);
   CHECK(!scene.order->Place(scene.Plan(), MonotonicNs()));

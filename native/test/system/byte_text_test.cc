@@ -6,7 +6,7 @@
 
 namespace evictd::test {
 
-TEST("a byte that is no UTF-8 becomes a lone surrogate") {
+TEST("a byte that is not UTF-8 becomes a lone surrogate") {
   CHECK(TextOfBytes("leak\xff") == u"leak\xDCFF");
   CHECK(TextOfBytes("\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80") == u"\u00E4\u20AC\U0001F600");
   CHECK(TextOfBytes("\xE2\x82") == u"\xDCE2\xDC82");                      // cut off

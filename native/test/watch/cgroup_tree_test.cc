@@ -115,7 +115,7 @@ TEST("more changes than the kernel queues are reported as lost, and what was fol
   CHECK_EQUAL(Told(tree), " +stays/below +goes/below");
 }
 
-TEST("a directory that is no cgroup, or missing, cannot be watched") {
+TEST("a directory that is not a cgroup, or missing, cannot be watched") {
   const TemporaryDirectory directory;
   CHECK_EQUAL(ErrorOf([&] { CgroupTree(directory.path(), true); }), ENOENT);
   CHECK_EQUAL(ErrorOf([&] { CgroupTree(directory.File("none"), true); }), ENOENT);

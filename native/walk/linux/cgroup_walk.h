@@ -28,7 +28,7 @@ class CgroupWalk {
 
   struct Pass {
     bool complete = false;  // it came to the end of the round: the next pass begins at the root
-    int error = 0;          // the first failure; EAGAIN: a cgroup was moved. What vanished is no failure
+    int error = 0;          // the first failure; EAGAIN: a cgroup was moved. What vanished is not a failure
   };
 
   // `root`: an open directory, which outlives this object.

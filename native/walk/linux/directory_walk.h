@@ -23,7 +23,7 @@ class DirectoryWalk {
   struct Usage {
     uint64_t bytes = 0;
     uint64_t inodes = 0;
-    // What could not be read. What vanished meanwhile is no error.
+    // What could not be read. What vanished meanwhile is not an error.
     uint64_t errors = 0;
     int first_error = 0;
     // All was visited. False: the root could not be opened, a directory was moved during the walk, or it was cancelled.

@@ -30,7 +30,7 @@ struct KernelLogRecord {
   std::string text;       // the first line, \xNN decoded
 };
 
-// Nothing if it is no record.
+// Nothing if it is not a record.
 std::optional<KernelLogRecord> ParseKernelLogRecord(std::string_view text);
 
 // Combines the lines that the OOM killer prints for one kill (mm/oom_kill.c: dump_oom_victim, __oom_kill_process).

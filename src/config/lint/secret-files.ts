@@ -1,7 +1,7 @@
 import type { Finding, LintRule, LintSubject } from './lint-rule.js';
 import type { FileProblem, MachineFacts } from './machine.js';
 
-/** The token of the status page and the API, and the key of the webhook: a file that cannot be used, or that is no secret. */
+/** The token of the status page and the API, and the key of the webhook: a file that cannot be used, or that is not secret. */
 export const secretFilesRule: LintRule = {
   codes: ['EVICTD_LINT_TOKEN_FILE', 'EVICTD_LINT_SECRET_FILE'],
   find: (_subject: LintSubject, machine: MachineFacts | undefined): Finding[] => [

@@ -11,7 +11,7 @@ const TAINT = parseTaint('evictd.dev/memory-pressure:NoSchedule');
 const nodeName = parsed((input) => {
   if (input.length <= 253 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(input)) return input;
   const hint = 'write it as kubectl get nodes shows it';
-  throw new TextError('EVICTD_CONFIG_VALUE', `is no name of a node: ${JSON.stringify(input)}`, hint);
+  throw new TextError('EVICTD_CONFIG_VALUE', `is not the name of a node: ${JSON.stringify(input)}`, hint);
 });
 
 /** 'true': the default taint. 'false': none. NoExecute is refused: the controllers of the cluster would end every pod of the node. */

@@ -8,7 +8,7 @@ const TIMEOUT = { least: NS_PER_SECOND, most: 60n * NS_PER_SECOND, otherwise: 10
 const EXAMPLE = 'write https://alerts.example.com/evictd';
 
 const url = parsed((input) => {
-  if (!URL.canParse(input)) throw new TextError('EVICTD_CONFIG_VALUE', `is no URL: ${JSON.stringify(input)}`, EXAMPLE);
+  if (!URL.canParse(input)) throw new TextError('EVICTD_CONFIG_VALUE', `is not a URL: ${JSON.stringify(input)}`, EXAMPLE);
   const { protocol, username, password, href } = new URL(input);
   if (protocol !== 'https:' && protocol !== 'http:')
     throw new TextError('EVICTD_CONFIG_VALUE', `is neither http nor https: ${protocol}`, EXAMPLE);

@@ -112,7 +112,7 @@ export class NodeLifecycle {
   }
 
   /**
-   * @param seenNs  until when the controller has seen every change of nodes and leases: what it could not see is no silence of a
+   * @param seenNs  until when the controller has seen every change of nodes and leases: what it could not see is not a silence of a
    *   node
    */
   tick(nowNs: bigint, seenNs: bigint): readonly NodeEffect[] {

@@ -182,7 +182,7 @@ class ConditionParser {
     const next = this.#peek();
     const path = cgroupAlone(name);
     if (path !== undefined) {
-      if (next.text !== 'exists') throw this.#problem(`${name.text} is no metric`, `write ${name.text}.memory.current, or exists`);
+      if (next.text !== 'exists') throw this.#problem(`${name.text} is not a metric`, `write ${name.text}.memory.current, or exists`);
       this.#take();
       return { kind: 'exists', metric: { name: 'age', of: 'cgroup', path } };
     }

@@ -4,7 +4,7 @@
  */
 export const DEPARTURE_TEXTS = {
   'inode-ranking': 'Inodes are compared with inodes, not with an ephemeral-storage request in bytes.',
-  'failed-kill': 'A failed kill is no eviction; the next candidate follows in the step that the outcome triggers.',
+  'failed-kill': 'A failed kill is not an eviction; the next candidate follows in the step that the outcome triggers.',
   'unknown-usage': 'A workload without statistics ranks after those known to exceed their request, not before all others.',
   'total-order': 'Ties are broken: youngest first, then by name.',
   'reclaim-scope': 'Whether reclaim was enough is judged on the signal that was reclaimed, not on every threshold.',

@@ -60,7 +60,7 @@ export function deviceId(driver: string, pool: string, device: string): DeviceId
 /**
  * A compiled CEL expression of a selector.
  *
- * @throws SelectorError  if the expression does not compile, cannot be evaluated on this device, or is no boolean
+ * @throws SelectorError  if the expression does not compile, cannot be evaluated on this device, or is not a boolean
  */
 export type DeviceSelector = (published: PublishedDevice) => boolean;
 

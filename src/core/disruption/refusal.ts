@@ -40,7 +40,7 @@ export function ownRefusal({ state, found, nowNs }: Disrupting, workload: Worklo
   return found.veto?.(workload);
 }
 
-/** It is no candidate now, and may run on: it cannot be read, or its container runtime has not answered yet. */
+/** It is not a candidate now, and may run on: it cannot be read, or its container runtime has not answered yet. */
 export function isUnlisted(path: string, { unreadable, awaitedRuntimes = [] }: Candidates): boolean {
   return awaitedRuntimes.length > 0 || unreadable.some((one) => one.path === path);
 }

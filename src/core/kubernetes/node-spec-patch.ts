@@ -11,7 +11,7 @@ interface ApiNode {
 }
 
 /**
- * The patch that sets a taint and removes others; undefined: nothing is to be changed, or `node` is no node. It is a JSON merge patch
+ * The patch that sets a taint and removes others; undefined: nothing to change, or `node` is not a node. It is a JSON merge patch
  * of the whole list with the resource version of the node. The server answers 409 where another program has changed the node since:
  * then read the node again. (A strategic merge or a forced apply would replace the list, and the taints of others with it.)
  *

@@ -128,7 +128,7 @@ function replaced(pending: PendingDeletions, pod: PendingDeletion): PendingDelet
   return pending.map((other) => (other.uid === pod.uid ? pod : other));
 }
 
-/** The queue that the evictd before has saved, without what is no entry. */
+/** The queue that the previous evictd saved. Items that are not entries are left out. */
 export function pendingDeletionsOf(saved: unknown): PendingDeletions {
   if (!Array.isArray(saved)) return [];
   return (saved as readonly Entry[]).map(current).filter((one): one is PendingDeletion => {

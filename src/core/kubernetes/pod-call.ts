@@ -51,7 +51,7 @@ export function evictCall(pod: PodName, graceSeconds: number): ApiCall {
   };
 }
 
-/** The pod in the answer to `readPodCall`. undefined: the answer is no pod. */
+/** The pod in the answer to `readPodCall`. undefined: the answer is not a pod. */
 export function podNow(body: unknown): { uid: string; graceSeconds: number | undefined; hasCondition: boolean } | undefined {
   const { metadata, status } = (body ?? {}) as {
     readonly metadata?: { readonly uid?: string; readonly deletionTimestamp?: string; readonly deletionGracePeriodSeconds?: number };
@@ -65,7 +65,7 @@ export function podNow(body: unknown): { uid: string; graceSeconds: number | und
   return { uid, graceSeconds: deletionTimestamp === undefined ? undefined : (seconds ?? 0), hasCondition };
 }
 
-/** The objects of a list. What is no list has none. */
+/** The objects of a list; empty if the document is not a list. */
 export function listOf(value: unknown): readonly object[] {
   return Array.isArray(value) ? value.filter((one): one is object => typeof one === 'object' && one !== null) : [];
 }

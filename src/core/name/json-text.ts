@@ -8,7 +8,7 @@ export interface JsonObject {
 }
 
 /**
- * JSON of a value. A byte of a name that is no UTF-8 (byte-text.ts) becomes the text `\xff`: strict readers of JSON
+ * JSON of a value. A byte of a name that is not UTF-8 (byte-text.ts) becomes the text `\xff`: strict readers of JSON
  * refuse a lone surrogate.
  */
 export function jsonText(value: unknown, indent?: number): string {

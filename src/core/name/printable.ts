@@ -1,6 +1,6 @@
 /**
  * What must not reach a terminal or log as it is: control characters, invisible ones that reorder or hide text (U+202E,
- * U+200B), line separators, and bytes that are no UTF-8.
+ * U+200B), line separators, and bytes that are not UTF-8.
  */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 

@@ -8,7 +8,7 @@ import type { MetricName } from './metric.js';
 const SECOND = 1_000_000_000n;
 /** POST_ACTION_DELAY_USEC. */
 const COOLDOWN_NS = 15n * SECOND;
-/** RECLAIM_DURATION_USEC: pressure without reclaim in this time is no reason, as a kill would not end it. */
+/** RECLAIM_DURATION_USEC: pressure without reclaim in this time is not a reason, as a kill would not end it. */
 const RECLAIM_NS = 30n * SECOND;
 /** The same as soon as it can be known of a new cgroup. */
 const FIRST_RECLAIM_NS = 2n * SECOND;

@@ -156,7 +156,7 @@ export function measuredRanking({ departures }: Policy, layout: Layout, threshol
   return rank(threshold.signal, layout, usagesFor(threshold.signal, found), departures, { countsSwap: countsSwap(threshold) });
 }
 
-/** The usage is no upper bound where swap counts: cgroup v1 has a workload's swap in memory.stat only. */
+/** The usage is not an upper bound where swap counts: cgroup v1 has a workload's swap in memory.stat only. */
 export function measureAll({ usages, measure }: Candidates): void {
   if (measure === undefined) return;
   for (const { workload, stats } of [...usages]) if (stats?.workingSetAtMost) measure(workload);

@@ -14,7 +14,7 @@ export type YieldPauses = ReadonlyMap<Signal, bigint>;
 
 /** Relief is a rise by this part of what has to be available, … */
 const OF_LIMIT = 20n;
-/** … and by this part of what was missing: memory always changes, and one more page is no reason to try again. */
+/** … and by this part of what was missing: memory always changes, and one more page is not a reason to try again. */
 const OF_MISSING = 2n;
 
 /**

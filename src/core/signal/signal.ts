@@ -78,7 +78,7 @@ export function isPressure(signal: Signal): signal is PressureSignal {
 /** 'memory.pressure.full.avg10' → memory, full, '.avg10'. */
 export function pressureParts(signal: PressureSignal): PressureParts {
   const { pressure } = SIGNAL_FACTS[signal];
-  if (pressure === undefined) throw new Error(`${signal} is no pressure signal`);
+  if (pressure === undefined) throw new Error(`${signal} is not a pressure signal`);
   return pressure;
 }
 

@@ -255,7 +255,7 @@ export function protectedUnit(path: string, facts: NameFacts): Listed | undefine
   return facts.isNamedByRoot(path) ? listed : undefined;
 }
 
-/** Whether a cgroup is evicted last: the login session of a user who is no operator. */
+/** Whether a cgroup is evicted last: the login session of a user who is not an operator. */
 export function isAvoidedSession(path: string, facts: Pick<NameFacts, 'isOperator'>): boolean {
   const user = loginSessionUser(path);
   return user !== undefined && !facts.isOperator(user);

@@ -55,7 +55,7 @@ function namesOf({ name, path }: Named): readonly string[] {
   return containerScope(path) ? [name, unitNameOf(path.slice(path.lastIndexOf('/') + 1))] : [name, ...machineNames(path)];
 }
 
-/** A name also matches as it is shown: a configuration cannot hold bytes that are no UTF-8. */
+/** A name also matches as it is shown: a configuration cannot hold bytes that are not UTF-8. */
 function matches(pattern: ReturnType<CompilePattern>, name: string): boolean {
   return pattern.test(name) || pattern.test(printable(name));
 }

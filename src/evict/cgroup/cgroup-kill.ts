@@ -137,8 +137,8 @@ export class CgroupKill implements KillInProgress {
     const removed = usage === 'removed' && (!files.unified || files.populated() === false);
     const remaining = removed ? 0 : this.#remaining();
     const left = remaining > 0 && this.#isLookedAt() ? (this.#processes() ?? []) : [];
-    // What was started after the end of all was started by something else, such as systemd for ExecStopPost=, and is no
-    // part of the victim.
+    // A process that was started after all of the victim had ended, by systemd for ExecStopPost= for example, is not part
+    // of the victim.
     const later = this.#endedAtBootNs === undefined ? undefined : laterProcess(left, this.#endedAtBootNs);
     const sample = { processes: later === undefined ? remaining : 0, removed, ...(later && { later }) };
     if (usage === 'removed' || usage === undefined) return { ...sample, usageBytes: undefined };

@@ -43,7 +43,7 @@ export class Removals {
   #ask(removal: Removal): void {
     removal.asking = true;
     const runtime = this.runtimeOf(removal.part.endpoint);
-    const removed = runtime?.remove(removal.part) ?? Promise.resolve('its container runtime is no workload source any more');
+    const removed = runtime?.remove(removal.part) ?? Promise.resolve('its container runtime is not a workload source any more');
     void removed.then((error) => {
       removal.asking = false;
       if (error === undefined) this.#open.delete(removal);

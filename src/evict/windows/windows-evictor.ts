@@ -24,7 +24,7 @@ export function openWindowsEvictor(native: Native, isCritical: ProtectedProcesse
         throw new HostError('EVICTD_KILL_PROTECTED', `${workload.name} is protected (${workload.protection.kind}) and must not be evicted`);
       }
       const target = targetOf(workload.id);
-      if (target === undefined) throw noWorkload(workload, 'it is no workload of Windows');
+      if (target === undefined) throw noWorkload(workload, 'it is not a workload of Windows');
       return begin(native, workload, target, spared);
     },
   };

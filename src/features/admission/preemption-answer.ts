@@ -120,7 +120,7 @@ function victimOf(workload: Workload, violates: readonly string[] = []): Preempt
 function requestOf(body: string): RequestingApplicant & { readonly dryRun: boolean } {
   const { data, wrong } = bodyAs(body, requestSchema());
   if (data !== undefined) return { ...data, memory: data.requests.memory };
-  throw new UsageError('EVICTD_PREEMPT_REQUEST', `this is no request for room: ${wrong}`, {
+  throw new UsageError('EVICTD_PREEMPT_REQUEST', `this is not a request for room: ${wrong}`, {
     hint: 'for example {"name": "db", "priority": 1000, "requests": {"memory": "1Gi"}, "dryRun": true}',
   });
 }

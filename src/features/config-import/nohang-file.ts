@@ -9,7 +9,7 @@ export interface NohangLine extends Written {
   readonly line: string;
 }
 
-/** The lines that are no comment. A line that begins with white space or # is one. */
+/** The lines that are not comments. A line that begins with white space or # is one. */
 export function readNohangFile(source: ImportSource, report: Report): NohangLine[] {
   const at = positionsOf(source);
   const lines: NohangLine[] = [];

@@ -192,7 +192,7 @@ class Conversion {
     return Object.keys(settings).length === 0 ? [] : [{ notes: [], value: settings }];
   }
 
-  /** Undefined: none, or its program is no absolute path. */
+  /** Undefined: none, or its program is not an absolute path. */
   #command(key: string): readonly string[] | undefined {
     const words = shellWords(wordOf(this.#settings.get(key)?.text ?? ''), false);
     const command = 'quote' in words ? [] : words.map(({ text }) => text);
@@ -247,7 +247,7 @@ const PSI_METRICS = ['some_avg10', 'some_avg60', 'some_avg300', 'full_avg10', 'f
 
 const NO_WARNINGS = 'nothing: `low_memory_warnings_enabled` is not True';
 
-const NO_GLOB = 'no counterpart: this regular expression is no pattern of a path. Nearest: a rule with `path` and `priority`';
+const NO_GLOB = 'no counterpart: this regular expression is not a pattern of a path. Nearest: a rule with `path` and `priority`';
 
 /** A regular expression of plain letters, `\.`, `.`, `^` and `$` as a pattern of a rule; undefined: it has more. */
 function globOf(pattern: string): string | undefined {

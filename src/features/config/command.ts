@@ -69,7 +69,7 @@ function checkCommand({ io, setExitCode, machine }: ConfigDeps): Command {
   });
 }
 
-/** A machine that cannot be read is no error of the configuration, except for a missing node cgroup. */
+/** A machine that cannot be read is not an error of the configuration, except for a missing node cgroup. */
 async function check(loaded: LoadedConfig, read: ConfigDeps['machine'] | undefined): Promise<Checked> {
   let machine: CheckedMachine = { kind: 'offline' };
   let node: readonly ConfigNotice[] = [];

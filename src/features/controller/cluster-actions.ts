@@ -22,7 +22,7 @@ export interface ActionParts {
   readonly count: (what: 'evicted' | 'force deleted' | 'force delete failed' | 'tainted', label?: string) => void;
 }
 
-/** What the API server has answered, where it is no success. */
+/** The answer of the API server if it is not a success. */
 export class Refusal extends Error {
   constructor(what: string, answer: ApiAnswer) {
     super(`${what}: the API server ${answerText(answer)}`);

@@ -30,7 +30,7 @@ const SETTLE_MS = 300;
 const POLL_MS = 10;
 
 const ON_WINDOWS =
-  'On Windows the workloads are job objects of at most 2 GiB, and evictd acts when the machine has 512 MiB less memory than at the start.';
+  'On Windows the workloads are job objects of at most 2 GiB. There evictd acts when the machine has 512 MiB less memory than at the start.';
 
 export const demo: MakeCommand = ({ io, setExitCode }) => {
   const command = new Command('demo')
@@ -39,7 +39,7 @@ export const demo: MakeCommand = ({ io, setExitCode }) => {
     .addOption(recordOption('record the decision for evictd replay; the file is kept'));
   return withHelp(command, {
     about: [
-      "Creates a 256 MiB cgroup with three workloads, makes one of them leak, and checks that evictd evicts that workload before the kernel's OOM killer acts. Touches nothing outside the cgroup.",
+      "Creates a 256 MiB cgroup with three workloads and makes one of them leak. Checks that evictd evicts that workload before the kernel's OOM killer acts. Touches nothing outside the cgroup.",
       ...(configuredPlatform().os === 'windows' ? [ON_WINDOWS] : []),
     ],
     examples: ['evictd demo', 'evictd demo -o json | jq .outcome.spansMs', 'evictd demo --record demo.gz && evictd replay demo.gz'],

@@ -88,5 +88,5 @@ function drainRequestOf(body: string) {
   const { data, wrong } = bodyAs(body, schema);
   if (data !== undefined) return data;
   const hint = 'for example {"timeoutSeconds": 600, "graceSeconds": 30, "dryRun": true}; each may be left out';
-  throw new UsageError('EVICTD_DRAIN_REQUEST', `this is no request for a drain: ${wrong}`, { hint });
+  throw new UsageError('EVICTD_DRAIN_REQUEST', `this is not a request for a drain: ${wrong}`, { hint });
 }

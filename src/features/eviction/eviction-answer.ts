@@ -97,7 +97,7 @@ function badRequest(message: string): EvictionFailure {
 
 function evictionOf(body: string) {
   const { data, wrong } = bodyAs(body, evictionSchema());
-  if (data === undefined) return badRequest(`this is no Eviction of policy/v1: ${wrong}`);
+  if (data === undefined) return badRequest(`this is not an Eviction of policy/v1: ${wrong}`);
   const { metadata, deleteOptions } = data;
   const name = metadata.namespace === undefined ? metadata.name : `${metadata.namespace}/${metadata.name}`;
   return { name, deleteOptions };

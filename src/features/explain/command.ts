@@ -71,7 +71,7 @@ export function explainCommand({ io, open }: ExplainDeps): Command {
   });
 }
 
-/** undefined: it is no pod of the API server, or is never evicted, or no API server is configured. */
+/** undefined: it is not a pod of the API server, or is never evicted, or no API server is configured. */
 async function placesFor({ config }: LoadedConfig, { name, path, protection }: WorkloadExplanation): Promise<Rescheduling | undefined> {
   if (protection !== null || !path.includes('kubepods')) return undefined;
   const found = await forecastRescheduling(config.kubernetes, { pods: [name] });

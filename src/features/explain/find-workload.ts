@@ -27,7 +27,7 @@ export function findWorkload({ ranked, vacant, unreadable, configured }: Found, 
         ? `${wanted} cannot be ranked: ${unread.reason}`
         : configured
           ? `there is no workload '${wanted}'`
-          : `no workload source is configured, so '${wanted}' is no workload`;
+          : `no workload source is configured, so '${wanted}' is not a workload`;
   throw new InputError('EVICTD_EXPLAIN_WORKLOAD', printable(why), {
     isMissing: true,
     hint: second

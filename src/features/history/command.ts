@@ -157,7 +157,7 @@ function nothingText({ records, types }: ReadingTally, { all }: HistoryOptions):
 }
 
 function unreadableText(lines: number): string {
-  return `${lines === 1 ? 'skipped a line that is no record' : `skipped ${String(lines)} lines that are no records`}: torn by a crash, being written, or not from evictd`;
+  return `${lines === 1 ? 'skipped a line that is not a record' : `skipped ${String(lines)} lines that are not records`}: torn by a crash, being written, or not from evictd`;
 }
 
 /** Needs no configuration if both directories are given. */

@@ -148,7 +148,7 @@ export interface ReadingTally {
   records: number;
   /** Records by type. */
   readonly types: Map<string, number>;
-  /** Lines that are no records, by file. */
+  /** Lines that are not records, by file. */
   readonly unreadable: Map<string, number>;
 }
 
@@ -198,7 +198,7 @@ export async function* historyOf(
   yield joining.end().filter(matches);
 }
 
-/** 'none': the line is no record. 'other': an irrelevant record. */
+/** 'none': the line is not a record. 'other': an irrelevant record. */
 function relevantRecord(
   line: Buffer,
   head: ReturnType<typeof headOf>,

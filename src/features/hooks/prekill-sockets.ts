@@ -60,6 +60,6 @@ function errorIn(reply: string): string | undefined {
     const { error } = JSON.parse(reply.slice(0, reply.indexOf('\0'))) as { readonly error?: unknown };
     return error === undefined ? undefined : typeof error === 'string' ? error : JSON.stringify(error);
   } catch {
-    return 'its reply is no JSON';
+    return 'its reply is not JSON';
   }
 }

@@ -4,7 +4,7 @@ import type { ApiClient } from './client/api-client.js';
 
 const WITHIN_MS = 2_500;
 
-/** Whether the credential may do it. Rejects as `ask`, and with an answer that is no review. */
+/** Whether the credential may do it. Rejects as `ask`, and with an answer that is not a review. */
 export async function isPermitted(client: Pick<ApiClient, 'ask'>, resourceAttributes: AccessAttributes): Promise<boolean> {
   const { status, body } = await client.ask({
     method: 'POST',

@@ -139,7 +139,7 @@ export class Agent implements NodePods {
     if (this.#failure === undefined) {
       const [first] = problems;
       if (first === undefined) return undefined;
-      const message = `pods of the API server that cannot be read, and are no candidates: ${String(problems.length)}; ${first}`;
+      const message = `pods of the API server that cannot be read, and are not candidates: ${String(problems.length)}; ${first}`;
       return { code: 'EVICTD_KUBERNETES_DOCUMENT', message };
     }
     const { code, message, hint } = this.#failure;

@@ -106,7 +106,7 @@ export class CgroupValues {
     this.#table.close();
   }
 
-  /** Values that are no number of a file of the cgroup. */
+  /** Values that are not a number of a file of the cgroup. */
   #addOthers(followed: Followed, timeNs: bigint, values: Map<RawValue, number>): void {
     const { path, row, id, values: wanted } = followed;
     if (wanted.has('age')) {
@@ -121,7 +121,7 @@ export class CgroupValues {
     const first = row * this.#table.columns;
     const kept = (['memory.low', 'memory.min'] as const).map((value) => this.#files.one(value, this.#fields, first) || 0);
     const request = Number(this.#parts.requestOf(path) ?? Math.max(...kept));
-    // 0 is no request: every use would be above a share of it.
+    // 0 is not a request: every use would be above a share of it.
     if (Number.isFinite(request) && request > 0) values.set('memory.request', request);
   }
 

@@ -5,7 +5,7 @@ import type { UnitManager } from '../../monitor/ports/unit-port.js';
 const ANSWERED_WITHIN_NS = 10_000_000_000n;
 
 /**
- * Since when the unit that a cgroup is runs, monotonic. 'awaited': systemd answers in a moment. undefined: it is no unit of
+ * Since when the unit that a cgroup is runs, monotonic. 'awaited': systemd answers in a moment. undefined: it is not a unit of
  * the system's manager, or systemd does not answer.
  */
 export type UnitSince = (path: string) => bigint | 'awaited' | undefined;
@@ -21,7 +21,7 @@ export function unitSince(units: Pick<UnitManager, 'unit' | 'awaited'>): UnitSin
   };
 }
 
-/** Users choose the names below their managers, and those of parts of units are no units of the system. */
+/** Users choose the names below their managers, and those of parts of units are not units of the system. */
 function systemUnit(path: string): string | undefined {
   const { kind, unit } = unitPlace(path);
   if (kind === 'slice') {

@@ -25,7 +25,7 @@ interface Located {
   readonly columns: readonly number[];
 }
 
-/** From here on it is no limit: `max`, or on v1 the largest number of whole pages. */
+/** From here on it is not a limit: `max`, or on v1 the largest number of whole pages. */
 const NO_LIMIT = 2 ** 62;
 
 /** @param values  those that have no file in this place, or lines that are weighed, are left out */

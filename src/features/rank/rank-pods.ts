@@ -94,7 +94,7 @@ function podRanking({ pods, summary, layout = 'single', signal }: RankPodsOption
   };
 }
 
-/** A summary may lack any part but the node: a file without it is no summary. */
+/** A summary may lack any part but the node: a file without it is not a summary. */
 function checkSummary(document: unknown): void {
   const node = member(documentOf(document), 'node');
   if (isAbsent(node)) throw wrong(node, 'an object');

@@ -27,7 +27,7 @@ export function assumptions(facts: AssumptionFacts): string[] {
   const found: [boolean, string][] = [
     [
       true,
-      'the node is sampled when the recorded evictd sampled it: a threshold that only the other configuration has is met at the next step, not at the crossing, and what begins and ends between two readings is not seen',
+      'the readings are those of the recorded evictd: a threshold that only the other configuration has is met at the next reading, not at the crossing. A shortage between two readings is not seen',
     ],
     [
       differences.some((difference) => difference.kind !== 'missing' && isSoft(difference.replayed.decision)),
@@ -47,10 +47,10 @@ export function assumptions(facts: AssumptionFacts): string[] {
     ],
     [
       run.oldestReadingNs !== undefined && run.oldestReadingNs >= NS_PER_SECOND,
-      `workloads were not read in every step: the oldest values used were ${formatDuration(((run.oldestReadingNs ?? 0n) / NS_PER_SECOND) * NS_PER_SECOND)} old, and a workload that has begun since is no candidate`,
+      `workloads were not read in every step: the oldest values used were ${formatDuration(((run.oldestReadingNs ?? 0n) / NS_PER_SECOND) * NS_PER_SECOND)} old, and a workload that has begun since is not a candidate`,
     ],
     [run.unreadSteps > 0, `no workload is evicted in ${String(run.unreadSteps)} steps before workloads were first read`],
-    [unrecordedSources.length > 0, `the workloads of ${unrecordedSources.join(', ')} were not recorded and are no candidates`],
+    [unrecordedSources.length > 0, `the workloads of ${unrecordedSources.join(', ')} were not recorded and are not candidates`],
     [
       recorded.rules.some((rule) => rule.requestsMemory !== undefined && !config.rules.some((other) => givesRequest(other, rule.match))),
       'a workload whose request came only from a recorded rule has none: the guarantee of its cgroup was not recorded',

@@ -19,7 +19,7 @@ import { ReplayedRecords } from './replayed-journal.js';
 /**
  * Replays every run of a recording, and also with another configuration if there is one.
  *
- * @throws InputError  if the file is no recording or has a malformed line; also what `other` throws
+ * @throws InputError  if the file is not a recording or has a malformed line; also what `other` throws
  */
 export async function replay(file: string, other: OtherConfig | undefined): Promise<ReplayReport> {
   const stream = await RecordingStream.open(file);

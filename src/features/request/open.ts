@@ -77,7 +77,7 @@ function allowed<T>(target: string, code: string, act: () => T): T {
 }
 
 function noInstance(request: Request, node: string, runtimeDirectory: string, only: number | undefined): UnavailableError {
-  const subject = only === undefined ? 'no evictd' : `process ${String(only)} is no evictd that`;
+  const subject = only === undefined ? 'no evictd' : `process ${String(only)} is not an evictd that`;
   const other = request === 'reload' ? 'restart it: a reload cannot change them' : 'name its file with --config';
   return new UnavailableError(REQUEST_CODES[request].noInstance, `${subject} guards this node (${node}) from ${runtimeDirectory}`, {
     hint: `start evictd; if it runs with another node or runtimeDirectory, ${other}`,

@@ -66,7 +66,7 @@ export function pauseRequestOf(body: string, maxNs: bigint, candidates: PausePar
   const schema = z.strictObject({ for: z.string(), reason: reasonSchema, workload: z.optional(z.string()) });
   const { data, wrong } = bodyAs(body, schema);
   if (data === undefined) {
-    throw new UsageError('EVICTD_PAUSE_REQUEST', `this is no request for a pause: ${wrong}`, {
+    throw new UsageError('EVICTD_PAUSE_REQUEST', `this is not a request for a pause: ${wrong}`, {
       hint: `for example {"for": "30m", "reason": "restoring the database", "workload": "db"}; workload may be left out, and the reason has at most ${String(MAX_CHARACTERS)} characters`,
     });
   }

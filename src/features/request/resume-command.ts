@@ -14,7 +14,7 @@ export const resume: MakeCommand = ({ io }) => {
     .addOption(outputOption());
   return withHelp(addConfigOptions(command), {
     about: [
-      'evictd pauses evictions for a resource when the eviction budget is used up, when the last eviction freed too little, or when something that may not be evicted consumed the freed memory. This command ends these pauses, those of evictd pause and the safe mode after crashes, and the budget counts from 0. First find out what grows: the alert says what is known.',
+      'evictd pauses evictions for a resource when the eviction budget is used up, when the last eviction freed too little, or when a protected consumer took the freed memory. This command ends these pauses, those of evictd pause and the safe mode after crashes, and resets the budget. First find out what grows: see the alert.',
     ],
     examples: ['evictd resume', 'evictd resume --config other.yaml   if evictd was started with that file'],
     exit: {

@@ -101,5 +101,5 @@ function wrong(message: string, hint: string): UsageError {
 function textsOf(body: string): readonly string[] {
   const { data, wrong: why } = bodyAs(body, z.strictObject({ taints: z.array(z.string()).check(z.minLength(1)) }));
   if (data !== undefined) return data.taints;
-  throw wrong(`this is no request to change taints: ${why}`, HINT);
+  throw wrong(`this is not a request to change taints: ${why}`, HINT);
 }

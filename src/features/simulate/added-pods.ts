@@ -42,7 +42,7 @@ export class AddedPods {
 
   /**
    * @param replicas  left out: those of the controller, or else one
-   * @throws InputError  the file cannot be read, or is no pod, or the API server would refuse it
+   * @throws InputError  the file cannot be read, or is not a pod, or the API server would refuse it
    */
   read(path: string, replicas: number | undefined): readonly SimulatedPod[] {
     const file = path === '-' ? 'standard input' : path;

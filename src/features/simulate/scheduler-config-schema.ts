@@ -60,7 +60,7 @@ const fitArgs = z.pipe(
     };
     for (const [index, group] of groups.entries())
       if (group.includes('/'))
-        wrong(['ignoredResourceGroups', index], `${JSON.stringify(group)} is no group`, 'write what comes before the /');
+        wrong(['ignoredResourceGroups', index], `${JSON.stringify(group)} is not a group`, 'write what comes before the /');
     if (strategy === undefined) return;
     const ratio = ['scoringStrategy', 'requestedToCapacityRatio'];
     const shape = strategy.requestedToCapacityRatio?.shape ?? [];

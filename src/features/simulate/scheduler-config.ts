@@ -126,7 +126,7 @@ class SchedulerConfig {
     const known = DEFAULT_PLUGINS.map((plugin) => plugin.name);
     if (known.includes(name)) return;
     const near = nearest(name, known, 4);
-    this.#ignored(path, `${name} is no plugin of kube-scheduler v1.36${near === undefined ? '' : `: did you mean ${near}?`}`);
+    this.#ignored(path, `${name} is not a plugin of kube-scheduler v1.36${near === undefined ? '' : `: did you mean ${near}?`}`);
   }
 
   #ignored(path: KeyPath, why: string): void {

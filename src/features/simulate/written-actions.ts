@@ -6,7 +6,7 @@ import type { AddedPods } from './added-pods.js';
 import type { WrittenAction } from './written-command.js';
 import type { DumpedCluster } from '../kubernetes/cluster/cluster-dump.js';
 
-/** @throws UsageError  an action is no action, or its node is in no file */
+/** @throws UsageError  a text is not an action, or its node is in no file */
 export function actionsOf(written: readonly WrittenAction[], { content }: DumpedCluster, added: AddedPods): readonly SimulatedAction[] {
   const nodes = new Set(content.nodes.map(({ name }) => name));
   const known = (node: string): string => {
@@ -38,7 +38,7 @@ function pressureOf(text: string, known: (node: string) => string): SimulatedAct
   if (node === '') throw usage(`--pressure: ${JSON.stringify(text)} is not NODE:memory=AMOUNT`, 'write NODE:memory=20Gi');
   if (signal !== 'memory' && signal !== 'memory.available')
     throw usage(`--pressure: ${JSON.stringify(signal)} is not simulated`, 'use memory: the files do not contain the disk usage of pods');
-  if (sign === '+') throw usage('--pressure: more memory is no pressure', 'write an amount, or - and an amount');
+  if (sign === '+') throw usage('--pressure: more memory is not pressure', 'write an amount, or - and an amount');
   try {
     const bytes = quantityValue(parseQuantity(amount));
     return { kind: 'pressure', node: known(node), availableBytes: sign === '-' ? -bytes : bytes, isChange: sign === '-' };

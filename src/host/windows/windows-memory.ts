@@ -32,7 +32,7 @@ function observation(capacity: bigint, used: bigint, pageSize: bigint, timeNs: b
 }
 
 /**
- * Windows' notification of low physical memory. Its limit is no configured threshold, so it only wakes, beside the
+ * Windows' notification of low physical memory. Its limit is not a configured threshold, so it only wakes, beside the
  * looks.
  */
 export class LowMemory {

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 
-/** Longer lines are no records and are skipped. A record with a ranking has some hundred bytes per candidate. */
+/** Longer lines are not records and are skipped. A record with a ranking has some hundred bytes per candidate. */
 const LONGEST_BYTES = 16 * 1024 * 1024;
 const PIECE_BYTES = 1024 * 1024;
 const NEWLINE = 0x0a;
@@ -20,7 +20,7 @@ export function linePieces(file: FileHandle, size: number, backwards: boolean): 
 
 async function* forwardPieces(file: FileHandle, size: number): AsyncGenerator<LinePiece, void> {
   const piece = Buffer.allocUnsafe(PIECE_BYTES);
-  let rest = new Rest();
+  let partial = new PartialLine();
   for (let at = 0; at < size;) {
     const { bytesRead } = await file.read(piece, 0, Math.min(PIECE_BYTES, size - at), at);
     if (bytesRead === 0) break; // truncated meanwhile
@@ -28,27 +28,27 @@ async function* forwardPieces(file: FileHandle, size: number): AsyncGenerator<Li
     const bytes = piece.subarray(0, bytesRead);
     const first = bytes.indexOf(NEWLINE);
     if (first === -1) {
-      rest.append(bytes);
+      partial.append(bytes);
       continue;
     }
-    rest.append(bytes.subarray(0, first));
-    const lines = [rest.bytes];
-    const lost = rest.lost;
+    partial.append(bytes.subarray(0, first));
+    const lines = [partial.bytes];
+    const lost = partial.lost;
     let from = first + 1;
     for (let end = bytes.indexOf(NEWLINE, from); end !== -1; end = bytes.indexOf(NEWLINE, from)) {
       lines.push(bytes.subarray(from, end));
       from = end + 1;
     }
-    rest = new Rest();
-    rest.append(bytes.subarray(from));
+    partial = new PartialLine();
+    partial.append(bytes.subarray(from));
     yield { lines: lines.map(withoutPadding).filter(isSomething), lost };
   }
-  yield lastPiece(rest);
+  yield lastPiece(partial);
 }
 
 async function* backwardPieces(file: FileHandle, size: number): AsyncGenerator<LinePiece, void> {
   const piece = Buffer.allocUnsafe(PIECE_BYTES);
-  let rest = new Rest();
+  let partial = new PartialLine();
   for (let end = size; end > 0;) {
     const from = Math.max(0, end - PIECE_BYTES);
     const { bytesRead } = await file.read(piece, 0, end - from, from);
@@ -56,31 +56,31 @@ async function* backwardPieces(file: FileHandle, size: number): AsyncGenerator<L
     const bytes = piece.subarray(0, bytesRead);
     let to = bytes.lastIndexOf(NEWLINE);
     if (to === -1) {
-      rest.prepend(bytes);
+      partial.prepend(bytes);
       continue;
     }
-    rest.prepend(bytes.subarray(to + 1));
-    const lines = [rest.bytes];
-    const lost = rest.lost;
+    partial.prepend(bytes.subarray(to + 1));
+    const lines = [partial.bytes];
+    const lost = partial.lost;
     // lastIndexOf() counts a negative offset from the end.
     for (let before = to === 0 ? -1 : bytes.lastIndexOf(NEWLINE, to - 1); before !== -1;) {
       lines.push(bytes.subarray(before + 1, to));
       to = before;
       before = to === 0 ? -1 : bytes.lastIndexOf(NEWLINE, to - 1);
     }
-    rest = new Rest();
-    rest.prepend(bytes.subarray(0, to));
+    partial = new PartialLine();
+    partial.prepend(bytes.subarray(0, to));
     yield { lines: lines.map(withoutPadding).filter(isSomething), lost };
   }
-  yield lastPiece(rest);
+  yield lastPiece(partial);
 }
 
-function lastPiece({ bytes, lost }: Rest): LinePiece {
+function lastPiece({ bytes, lost }: PartialLine): LinePiece {
   return { lines: [withoutPadding(bytes)].filter(isSomething), lost };
 }
 
 /** The part of a line that was read so far. Zeros, which evictd preallocates, are not kept. */
-class Rest {
+class PartialLine {
   #parts: Buffer[] = [];
   #length = 0;
   lost = 0;

@@ -144,7 +144,7 @@ function evaluated(evaluate: (context: { device: DraDevice }) => unknown, publis
   } catch (error) {
     throw new SelectorError('runtime', firstLine(error));
   }
-  if (typeof answer !== 'boolean') throw new SelectorError('runtime', `the result is no bool but ${typeof answer}`);
+  if (typeof answer !== 'boolean') throw new SelectorError('runtime', `the result is not a bool but ${typeof answer}`);
   return answer;
 }
 

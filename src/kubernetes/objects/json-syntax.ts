@@ -2,7 +2,7 @@ const TOKEN = /\s*(?:("(?:[^"\\\n]|\\.)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?
 
 type Expected = 'value' | 'value or ]' | 'key' | 'key or }' | 'colon' | 'end';
 
-/** The offset of what is no JSON; JSON.parse does not say where it is. */
+/** The offset of what is not JSON; JSON.parse does not say where it is. */
 export function syntaxErrorOffset(text: string): number {
   const open: string[] = [];
   let expected: Expected = 'value';

@@ -20,7 +20,7 @@ export interface FilePosition extends TextPosition {
   readonly file: string;
 }
 
-/** Text that is no object. What comes before it in the file is good. */
+/** Text that is not an object. The objects before it in the file are valid. */
 export interface BadText {
   /** 'Pod shop/web'; '': no object, or its name is not known. */
   readonly object: string;
@@ -35,7 +35,7 @@ export interface ObjectSink {
 
 const STANDARD_INPUT = 0;
 const PART_BYTES = 4 * 1024 * 1024;
-/** A file that is no text has a byte of value 0 within these. */
+/** A file that is not text has a byte of value 0 within these. */
 const HEAD_BYTES = 4096;
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 /** The name of a broken object is looked for within these characters. */
@@ -122,7 +122,7 @@ function takeJson({ what, text, position }: ObjectText, collected: Collected): v
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     collected.bad(
-      `no JSON: ${error.message.replace(/, (?:\.\.\.)?".*is not valid JSON$| in JSON at position.*/s, '')}`,
+      `not JSON: ${error.message.replace(/, (?:\.\.\.)?".*is not valid JSON$| in JSON at position.*/s, '')}`,
       placeWithin(text, position),
       what === 'list' ? '' : brokenName(text),
     );
@@ -167,7 +167,7 @@ function readYaml(file: string, parts: readonly Buffer[], sink: ObjectSink): voi
       takeYaml(document, place, collected);
     } catch (error) {
       if (!(error instanceof ReferenceError)) throw error;
-      collected.bad(`no YAML: ${error.message}`, place(beginOf(document.contents))); // an alias
+      collected.bad(`not YAML: ${error.message}`, place(beginOf(document.contents))); // an alias
     }
   }
   collected.end();
@@ -190,7 +190,7 @@ function takeYaml(document: Document.Parsed, place: (offset: number) => TextPosi
   const broken = before.pop();
   for (const node of before) collected.take(documentOf(isNode(node) ? node.toJS(document) : node), place(beginOf(node)), true);
   const message = error.message.replace(/ at line \d+, column \d+:\n[^]*/, '');
-  collected.bad(`no YAML: ${message}`, place(end), nameBefore(broken, end));
+  collected.bad(`not YAML: ${message}`, place(end), nameBefore(broken, end));
 }
 
 function beginOf(node: unknown): number {
@@ -274,7 +274,7 @@ class Collected {
   }
 }
 
-/** So much of a text that is no object is shown. */
+/** The characters that a message quotes of a text that is not an object. */
 const SHOWN = 40;
 
 function shown({ value }: Field): string {

@@ -197,7 +197,7 @@ export interface Evictor {
    *
    * @param unit  the decision for a systemd unit; undefined: the workload is none, and is ended by signals
    * @param graceNs  its grace period
-   * @param isKilled  SIGKILL was sent already: a workload that has ended is no error
+   * @param isKilled  SIGKILL was sent already: a workload that has ended is not an error
    * @param process  only this one of its processes; the same error where it has ended or left
    * @param cause  why it is evicted; left out: it is not evicted
    */

@@ -7,7 +7,7 @@ import { fsPath } from '../../byte-paths.js';
 /** One row of the table for a cgroup, in bytes. */
 export interface CgroupSample {
   readonly usageBytes: bigint;
-  /** usage − inactive_file, and − active_file − slab_reclaimable (v2) where the kernel's cache is no usage; at least 0. */
+  /** usage − inactive_file, and − active_file − slab_reclaimable (v2) where the kernel's cache is not usage; at least 0. */
   readonly workingSetBytes: bigint;
   /** As in WorkloadStats. 0n: none, or not read. */
   readonly staysBytes: bigint;

@@ -86,7 +86,7 @@ export function memberProtection(one: Pick<Protectable, 'path' | 'effect'>, isWh
   return isWhole && (uid === undefined || !facts.isOperator(Number(uid))) ? undefined : listedProtection(one, facts);
 }
 
-/** Looks at a cgroup that is no workload as if it were one. */
+/** Looks at a cgroup that is not a workload as if it were one. */
 type LookAt = (cgroup: {
   readonly name: string;
   readonly path: string;
@@ -119,7 +119,7 @@ export function protectedBelow(path: string, directory: string, names: NameFacts
 const MAX_IN_VICTIM = 512;
 
 /**
- * A kubelet's pods, or a protected container of what is no container itself. Checked for the victim only, because the
+ * A kubelet's pods, or a protected container of what is not a container itself. Checked for the victim only, because the
  * search takes time.
  *
  * @param lookAt  undefined: the containers are known as parts of it

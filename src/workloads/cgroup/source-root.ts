@@ -18,7 +18,7 @@ export interface TreeShape {
   place(path: string): 'member' | 'holder' | 'neither';
   /** Adds a new member. false: there are too many others beside it, so the tree has to be listed. */
   admits(path: string): boolean;
-  /** A holder that is a member itself, because it contains too much to be listed. '': the root, which is no member. */
+  /** A holder that is a member itself, because it contains too much to be listed. '': the root, which is not a member. */
   isWhole(path: string): boolean;
   /** Whether such a holder exists. Only a listing shows that it contains less now. */
   readonly hasWhole: boolean;
@@ -141,7 +141,7 @@ export class SourceRoot implements MemberRoot {
     if (this.shape?.isWhole('')) {
       return {
         code: 'EVICTD_SOURCE_CUT',
-        message: `workload source ${this.path} is in a user's manager and has too many cgroups to be listed, or too many levels; the others are no workloads`,
+        message: `workload source ${this.path} is in a user's manager and has too many cgroups to be listed, or too many levels; the others are not workloads`,
         hint: 'name a source above the manager: then the whole manager can be evicted',
       };
     }

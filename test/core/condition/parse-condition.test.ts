@@ -134,7 +134,7 @@ describe('a problem is where it is, and says what to write', () => {
     ['(memory.available < 10%', 'node', 'CONDITION', 0, '"(" without ")"', ''],
     ['memory.available < 10%)', 'node', 'CONDITION', 22, '")" without "("', 'remove it'],
     [deep, 'node', 'CONDITION', 16, 'nested deeper than 16 levels', ''],
-    ['cgroup(/a) > 1', 'node', 'CONDITION', 11, 'cgroup(/a) is no metric', 'write cgroup(/a).memory.current, or exists'],
+    ['cgroup(/a) > 1', 'node', 'CONDITION', 11, 'cgroup(/a) is not a metric', 'write cgroup(/a).memory.current, or exists'],
     ['age > 1m & cgroup(a).age > 1m', 'cgroup', 'METRIC', 18, 'not the path of one cgroup: a', 'cgroup(/workload.slice)'],
     ['cgroup(/a/*).age > 1m', 'node', 'METRIC', 7, 'not the path of one cgroup: /a/*', 'without * and ?'],
     ['cgroup(/).age > 1m', 'node', 'METRIC', 7, '/ is the root cgroup', 'node.memory.anon'],

@@ -222,7 +222,7 @@ test('a reload takes its runtime away and brings it back: it is removed by the o
   source = again;
   removals.retry();
   await isReported(2);
-  expect(outcomes).toEqual(['its container runtime is no workload source any more', undefined]);
+  expect(outcomes).toEqual(['its container runtime is not a workload source any more', undefined]);
 });
 
 test('a pod that was not signalled is not removed', () => {

@@ -251,12 +251,12 @@ describe('oomd', () => {
     [
       'dying cgroups of the machine',
       detector('nr_dying_descendants', { cgroup: '/', count: 30_000, lte: true }),
-      'a detector judges /: node.descendants.dying <= 30000 is no condition of the node',
+      'a detector judges /: node.descendants.dying <= 30000 is not a condition of the node',
     ],
     [
       'a limit of the machine',
       detector('swap_above_memory_max', { cgroup: '/', threshold_pct: 50 }),
-      'a detector judges /: node.memory.swap > 50% of node.memory.max is no condition of the node',
+      'a detector judges /: node.memory.swap > 50% of node.memory.max is not a condition of the node',
     ],
     [
       'page scans of other cgroups',

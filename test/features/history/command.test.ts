@@ -305,7 +305,7 @@ test('lines that are no records are counted and skipped', async () => {
   for (const order of [[], ['--reverse']]) {
     const { out, said, error } = await history('--since', '10m', ...order);
     expect(out).toMatch(/in flight {4}c by SIGKILL/);
-    expect(said).toBe(`evictd: ${file}: skipped 5 lines that are no records: torn by a crash, being written, or not from evictd\n`);
+    expect(said).toBe(`evictd: ${file}: skipped 5 lines that are not records: torn by a crash, being written, or not from evictd\n`);
     expect(error).toBeUndefined();
   }
 });

@@ -37,7 +37,7 @@ test.each<[what: string, reply: string, error: string | undefined]>([
   ['has done its work', '{"parameters":{}}\0', undefined],
   ['has no parameters to return', '{}\0', undefined],
   ['refuses', '{"error":"org.varlink.service.MethodNotFound","parameters":{}}\0', 'org.varlink.service.MethodNotFound'],
-  ['replies nonsense', 'hello\0', 'its reply is no JSON'],
+  ['replies nonsense', 'hello\0', 'its reply is not JSON'],
   ['never stops', 'x'.repeat(70_000), 'its reply is too long'],
 ])('a hook that %s', async (_what, reply, error) => {
   const calls = await hook((socket) => socket.write(reply));

@@ -159,7 +159,7 @@ test.each<[problem: string, user: object, cluster: object, message: RegExp]>([
 });
 
 test.each<[what: string, user: object | string, says: RegExp]>([
-  ['a line that is no YAML', 'users:\n- user:\n    token: "SECRET\n', /it is no YAML at line 4/],
+  ['a line that is no YAML', 'users:\n- user:\n    token: "SECRET\n', /it is not YAML at line 4/],
   ['an alias', 'token: *SECRET', /wrong alias/],
   ['a token alone', 'SECRET', /the document has a value of a wrong type/],
   ['a value of a wrong type', { token: 'SECRET', exec: 'SECRET' }, /exec has a value/],

@@ -125,7 +125,7 @@ describe('documents', () => {
   });
 
   test.each<[rule: string, pods: unknown, summary: unknown, exit: number, message: string]>([
-    ['no JSON', '{"items":', SUMMARY, 65, 'pods.json is no JSON: '],
+    ['no JSON', '{"items":', SUMMARY, 65, 'pods.json is not JSON: '],
     ['an empty file', '', SUMMARY, 65, 'pods.json is empty'],
     ['another kind', { kind: 'NodeList', items: [] }, SUMMARY, 65, 'pods.json: kind is "NodeList": PodList, List or Pod is expected'],
     [

@@ -264,7 +264,7 @@ test('text: a time that is not exact, and the total', async () => {
 
 test('with the same configuration only the times of the samples are assumed', async () => {
   const { other } = await json(await recorded(), '--config', configuration());
-  expect(other?.assumptions).toEqual([expect.stringMatching(/sampled when the recorded evictd sampled it/)]);
+  expect(other?.assumptions).toEqual([expect.stringMatching(/the readings are those of the recorded evictd/)]);
 });
 
 test('in a dry run no workload is assumed to end', async () => {
@@ -327,7 +327,7 @@ test('text: decisions, differences and assumptions', async () => {
   expect(out).toMatch(
     /with the other configuration:\nTIME +CHANGE +WORKLOAD +REASON\n.* earlier +batch +(not later .*: )?by 30\.0 s: evicting batch/,
   );
-  expect(out).toMatch(/assumptions:\n {2}- the node is sampled/);
+  expect(out).toMatch(/assumptions:\n {2}- the readings are those of/);
 });
 
 test.each<[rule: string, flags: readonly string[], differences: readonly string[], warnings: readonly RegExp[]]>([

@@ -130,12 +130,12 @@ test.each<[rule: string, text: string, line: string]>([
   [
     'a plugin of another scheduler',
     profile('plugins: { multiPoint: { enabled: [{ name: Coscheduling }] } }'),
-    '4:46: warning: profiles[0].plugins.multiPoint.enabled[0].name: not simulated: Coscheduling is no plugin of kube-scheduler',
+    '4:46: warning: profiles[0].plugins.multiPoint.enabled[0].name: not simulated: Coscheduling is not a plugin of kube-scheduler',
   ],
   [
     'a plugin whose name is wrong',
     profile('plugins: { filter: { disabled: [{ name: NodeResourceFit }] } }'),
-    'NodeResourceFit is no plugin of kube-scheduler v1.36: did you mean NodeResourcesFit?',
+    'NodeResourceFit is not a plugin of kube-scheduler v1.36: did you mean NodeResourcesFit?',
   ],
   [
     'another order of the queue',

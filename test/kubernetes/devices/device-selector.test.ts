@@ -77,7 +77,7 @@ test.each<[rule: string, expression: string, error: RegExp]>([
   ['a domain that is not there is empty', 'device.attributes["unknown"].x == 1', /^runtime: No such key: x$/],
   ['types that do not compare', `${D}.model > 4`, /^runtime: no such overload: dyn<string> > int$/],
   ['a quantity that is none', `${M}.isLessThan(quantity("1Gb"))`, /^runtime: quantities must match the regular expression/],
-  ['a result that is no bool', `${D}.model`, /^runtime: the result is no bool but string$/],
+  ['a result that is no bool', `${D}.model`, /^runtime: the result is not a bool but string$/],
   ['a result that cannot be a bool', '1 + 1', /^compile: compilation failed: must evaluate to bool or the unknown type, not int$/],
   ['a field that devices do not have', 'device.name == "gpu-0"', /^compile: compilation failed: No such key: name$/],
   ['a variable that is not there', 'gpu.model == "A100"', /^compile: compilation failed: Unknown variable: gpu$/],

@@ -34,8 +34,8 @@ function boundFinding(bound: readonly PresentWorkload[]): Finding[] {
     {
       level: 'warn',
       code: CODE,
-      message: `${first.name} is bound to memory node ${first.memoryNodes.join(' and ')}${rest}: when it is full, the kernel ends processes; nothing watches them`,
-      hint: 'switch on the departure memory-nodes with a hard threshold of memory.available, add a policy with memory.boundNodes.available, or give the workload a limit (MemoryMax=) below what its nodes have',
+      message: `${first.name} is bound to memory node ${first.memoryNodes.join(' and ')}${rest}: if it is full, the kernel kills processes, because evictd does not watch it`,
+      hint: 'set a hard threshold of memory.available and departures.memory-nodes, add a policy with memory.boundNodes.available, or set MemoryMax= below the memory of the nodes',
       key: 'workloads',
     },
   ];

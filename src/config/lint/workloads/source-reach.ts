@@ -36,7 +36,7 @@ export function reachOf(sources: readonly WorkloadSourceSpec[]): Reach {
     ...(runtimes.length > 0 ? [`no pod of ${runtimes.join(', ')}`] : []),
     ...(hasUnits ? [`no unit of ${[...slices, ...units].join(', ')}`] : []),
   ];
-  // Workloads that are no cgroups, as programs of Windows, and cgroups in managed units can have almost any name and path.
+  // Workloads that are not cgroups, as programs of Windows, and cgroups in managed units can have almost any name and path.
   const anything = selections.some((selection) => selection === undefined || selection.managedOom) ? [ANY_PATH] : [];
   return {
     hasLabels: runtimes.length > 0,

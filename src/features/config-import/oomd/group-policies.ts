@@ -120,7 +120,7 @@ function inScope({ cgroups = [], when, unless, nearNode, isLost }: DetectedCondi
   const isMetric = isReadable(text.when, scope);
   if (isMetric && (isHere || isNodes || isNamed)) return { ...text, isLost: false };
   const judged = cgroups.map((pattern) => scopeText(pattern) ?? '/').join(', ');
-  if (isNodes) return { isLost: true, remark: `a detector judges ${judged}: ${text.when} is no condition of the node` };
+  if (isNodes) return { isLost: true, remark: `a detector judges ${judged}: ${text.when} is not a condition of the node` };
   const remark = `a detector judges ${judged}, which is not the scope`;
   if (!isMetric || nearNode !== true) return { isLost: true, remark };
   return { ...text, isLost: true, remark: `${remark}. Nearest: the same of the node` };

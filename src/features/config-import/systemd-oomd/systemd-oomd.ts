@@ -175,7 +175,7 @@ class Conversion {
     return conditions.length === 0 ? [] : [policy];
   }
 
-  /** systemd-oomd ignores a rule without an action. One without conditions, or with one that is never met, is no policy. */
+  /** systemd-oomd ignores a rule without an action. One without conditions, or with one that is never met, is not a policy. */
   #rulePolicy(title: string, { settings, notes }: Rule): MigratedPolicy[] {
     const [pressure, swap, lasting, action] = ['MemoryPressureAbove', 'SwapUsageMax', 'LastingSec', 'Action'].map((key) =>
       settings.get(key),

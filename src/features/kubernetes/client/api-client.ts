@@ -25,7 +25,7 @@ export interface ApiRequest {
 export interface ApiAnswer {
   readonly status: number;
   readonly retryAfterSeconds?: number;
-  /** Text where it is no JSON; undefined: empty. */
+  /** Text where it is not JSON; undefined: empty. */
   readonly body: Json | undefined;
 }
 

@@ -45,7 +45,7 @@ export async function execCredential(
   return given;
 }
 
-/** undefined: the output is no ExecCredential. */
+/** undefined: the output is not an ExecCredential. */
 function credentialOf(output: string): ExecCredential | undefined {
   try {
     const status = member(documentOf(JSON.parse(output)), 'status');

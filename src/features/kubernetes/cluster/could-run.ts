@@ -50,7 +50,7 @@ const WITHOUT = ['PodDisruptionBudget', 'PriorityClass', 'PodMetrics'];
  * Lists the cluster with the credential of the configuration. The pods count as gone from their node, and the node has evictd's taint.
  * Each gets a node before the next one, the most important first, so that all of them have room.
  *
- * @returns by what was asked for; without what is no pod of this node for the API server
+ * @returns by the key of each request; left out: the API server has no such pod on this node
  * @throws EvictdError  no answer in time, no permission to list nodes or pods, or too many objects
  */
 export async function couldRun({

@@ -74,7 +74,7 @@ export class DryRunPlaces implements StepListener {
     this.#warn(unread, 'unknown' in found ? found.code : 'EVICTD_KUBERNETES_REFUSED');
   }
 
-  /** An answer that is no list of objects, for example: the dry run goes on. */
+  /** An answer that is not a list of objects, for example: the dry run goes on. */
   #failed(error: unknown): void {
     this.#warn(`could run now: not known: ${messageOf(error)}`, 'EVICTD_KUBERNETES_DOCUMENT');
   }

@@ -11,7 +11,7 @@ export interface Finding {
   /** `error`: the object is left out. `warning`: it counts, as the message says. */
   readonly level: 'error' | 'warning';
   readonly at: FindingPlace;
-  /** 'Pod shop/web'; '': text that is no object. */
+  /** 'Pod shop/web'; '': text that is not an object. */
   readonly object: string;
   readonly message: string;
   /** More objects with the same message. */

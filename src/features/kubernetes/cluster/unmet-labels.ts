@@ -38,7 +38,7 @@ class KnownPods {
     }
   }
 
-  /** The first pods of a group that want to be together are no problem. */
+  /** The first pods of a group that want to be together are not a problem. */
   messagesFor({ podAffinity }: SchedulerPod): readonly string[] {
     return podAffinity.required
       .filter((term) => !this.#isFound(term))

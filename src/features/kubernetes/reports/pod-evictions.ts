@@ -152,13 +152,13 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     if (phase === 'dying') this.#addDeletion(decision, HARD_GRACE_SECONDS, true);
   }
 
-  #addDeletion(decision: Decision, graceSeconds: number, mayHaveBeenTold = false): void {
+  #addDeletion(decision: Decision, graceSeconds: number, mayHaveBeenSent = false): void {
     const pod = podOf(decision);
     if (pod === undefined) return;
     const { uid, namespace, name } = pod;
     const reason = disruptionTargetReason(decision.cause);
     const text = { reason, message: decisionMessage(decision) };
-    this.#parts.queue.add({ uid, namespace, name, decision: decision.serial, ...text, graceSeconds, next: 'condition' }, mayHaveBeenTold);
+    this.#parts.queue.add({ uid, namespace, name, decision: decision.serial, ...text, graceSeconds, next: 'condition' }, mayHaveBeenSent);
   }
 
   #over(outcome: Outcome): void {

@@ -50,7 +50,7 @@ function usableSwap(directory: string, limit: bigint, machineSwap: bigint, { pro
   return allowed < machineSwap ? allowed : machineSwap;
 }
 
-/** undefined: not readable. 'max' is no limit. */
+/** undefined: not readable. 'max' is not a limit. */
 export function limitIn(file: string): bigint | undefined {
   const text = textOf(file)?.trim();
   if (text === 'max') return 2n ** 63n;

@@ -19,7 +19,7 @@ export function raisePriority(): void {
 }
 
 /**
- * Arguments with the bytes that they were given with: Node writes U+FFFD for those that are no UTF-8. Called before
+ * Arguments with the bytes that they were given with: Node writes U+FFFD for those that are not UTF-8. Called before
  * {@link nameProcess}, which overwrites them.
  *
  * @param cmdline  all of the process

@@ -1,7 +1,7 @@
 import { BusConnection, type BusAddress, type BusCall, type BusEvents, type BusReply, type BusSignal } from './bus-connection.js';
 
 /**
- * systemd's private socket first: root may use it, and it works while the bus daemon is down or out of memory. It is no
+ * systemd's private socket first: root may use it, and it works while the bus daemon is down or out of memory. It is not a
  * documented interface, so the bus comes second.
  */
 export const SYSTEMD_ADDRESSES: readonly BusAddress[] = [

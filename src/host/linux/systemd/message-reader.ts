@@ -35,7 +35,7 @@ export class MessageReader {
   }
 
   /**
-   * The complete replies, and the signals whose header is complete, without a body. Throws where the bytes are no
+   * The complete replies, and the signals whose header is complete, without a body. Throws where the bytes are not
    * messages; then the connection is unusable.
    */
   push(bytes: Buffer): DBusMessage[] {

@@ -22,11 +22,11 @@ test.each<[rule: string, workloads: readonly PresentWorkload[] | undefined, mess
     [present('db', { memoryNodes: 'unknown', unevictable: { kind: 'vacant', text: 'empty' } })],
     [],
   ],
-  ['one', [present('web'), present('db', { memoryNodes: [1] })], [/^db is bound to memory node 1: when/]],
+  ['one', [present('web'), present('db', { memoryNodes: [1] })], [/^db is bound to memory node 1: if/]],
   [
     'several',
     [present('db', { memoryNodes: [0, 2] }), present('web', { memoryNodes: [1] })],
-    [/^db is bound to memory node 0 and 2, and 1 more workloads are bound: when/],
+    [/^db is bound to memory node 0 and 2, and 1 more workloads are bound: if/],
   ],
 ])('workloads that a cpuset binds: %s', (_rule, workloads, messages) => {
   const found = lintMemoryNodes(subject([]), machine({ workloads: workloads && { present: workloads, sources: [] } }));
