@@ -5,7 +5,7 @@ import { listItem } from '../../support/markdown-list.js';
 /** The longest sum of counters that a cell of the table has. */
 const LONGEST_SUM = 40;
 
-/** The table of docs/policies.md, and below it the long sums. The resources of PSI share their rows. */
+/** The table of docs/policy-metrics.md, and below it the long sums. The resources of PSI share their rows. */
 export function metricTable(): string {
   const rows = METRIC_LIST.filter(({ name }) => !/^(?:io|cpu)\.pressure/.test(name)).map(rowOf);
   const all = [['metric', 'is', 'cgroup v2', 'cgroup v1', 'node'], ['---', '---', '---', '---', '---'], ...rows];

@@ -6,8 +6,8 @@ import { metricTable } from './metric-table.js';
 
 const definitions: readonly MetricDefinition[] = METRIC_LIST;
 
-test('docs/policies.md has the table of the metrics, and the sums', () => {
-  const [, table] = /<!-- metrics -->\n([^]*?)\n?<!-- \/metrics -->/.exec(readFileSync('docs/policies.md', 'utf8')) ?? [];
+test('docs/policy-metrics.md has the table of the metrics, and the sums', () => {
+  const [, table] = /<!-- metrics -->\n([^]*?)\n?<!-- \/metrics -->/.exec(readFileSync('docs/policy-metrics.md', 'utf8')) ?? [];
   expect(table).toBe(metricTable());
 });
 
