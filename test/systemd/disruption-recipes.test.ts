@@ -6,8 +6,8 @@ import { eventually } from '../support/eventually.js';
 import { hasSystemd, property, systemd, TestUnits } from '../support/systemd.js';
 import { answers, configure, evictd, run, SERVICE, state } from './service.js';
 
-// The recipes of docs/drain.md, docs/admission.md, docs/taints.md, docs/budgets.md, docs/evict.md and docs/api.md, as they
-// are there, for an evictd that is installed as a service.
+// The recipes of docs/drain.md, docs/admission.md, docs/preemption.md, docs/taints.md, docs/budgets.md, docs/evict.md and
+// docs/api.md, as they are there, for an evictd that is installed as a service.
 
 /** What is indented first after these words. */
 function recipe(page: string, after: string): string {
@@ -37,7 +37,7 @@ describe.runIf(hasSystemd)('recipes of disruptions (an installed evictd; where s
       [SLICE]: { Slice: {} },
       [ALL]: { Unit: { Wants: WEB } },
       ...Object.fromEntries([...WEB, batch('1'), batch('2'), 'web@.service'].map((name) => [name, { Service: service }])),
-      [DB]: { Service: { ...service, ExecCondition: recipe('admission', 'In a unit, with').split('ExecCondition=')[1] ?? '' } },
+      [DB]: { Service: { ...service, ExecCondition: recipe('preemption', 'In a unit, with').split('ExecCondition=')[1] ?? '' } },
     });
     configure({
       workloads: [{ systemd: { slices: [SLICE] } }],
