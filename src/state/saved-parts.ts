@@ -5,7 +5,10 @@ import { briefTaintEvictions, taintEvictionsOf } from './brief-taint-evictions.j
 import { taintText } from '../core/disruption/taint.js';
 import { CONDITION_TYPES, RESOURCES, SIGNALS } from '../core/signal/signal.js';
 import type { State } from '../core/decide/state.js';
+import type { BudgetedEviction } from '../core/budget/eviction-budget.js';
+import type { SentSignals } from '../monitor/ports/sent-signals.js';
 import {
+  anyObject,
   briefEvictions,
   disruption,
   drain,
@@ -22,29 +25,46 @@ import {
 /**
  * A part of the loop's state that is kept over a restart. Its type and initial value are those of core/decide/state.ts.
  */
-interface SavedPart<T> {
-  /** Checks what was read from disk. Called only then: zod takes milliseconds to build its schemas. */
-  readonly schema: () => z.ZodMiniType;
+type SavedPart<T> = PartOptions<T> & (AsItIs<T> | AsWritten<T>);
+
+interface PartOptions<T> {
   /**
    * A text that differs after a change that must not be lost. Left out: the part is saved with the next change of
    * another one.
    */
   readonly change?: (value: T) => string;
-  /** What is written; left out: the value. */
-  readonly saved?: (value: T) => unknown;
-  /** The value of what was written; left out: that itself. */
-  readonly restored?: (saved: never) => T;
   /** Its value where the state does not fit into the file, and what the next evictd then does not know; left out: always written. */
   readonly ifTooLong?: { readonly value: T; readonly unknown: string };
 }
 
-const integer = (): z.ZodMiniType => z.bigint();
-const integersByText = (): z.ZodMiniType => z.map(z.string(), z.bigint());
+interface AsItIs<T> {
+  /** Checks what was read from disk. Called only then: zod takes milliseconds to build its schemas. */
+  readonly schema: () => z.ZodMiniType<T>;
+  /** What is written; left out: the value. */
+  readonly saved?: (value: T) => T;
+  readonly restored?: undefined;
+}
+
+/** In another form in the file. */
+interface AsWritten<T> {
+  readonly schema: () => z.ZodMiniType;
+  readonly saved: (value: T) => unknown;
+  readonly restored: (saved: never) => T;
+}
 
 /**
- * Everything else is found out anew: readings, the layout, and node-level reclaim, which ends with its process and
+ * Found out anew: readings, the layout, what follows from them, and node-level reclaim, which ends with its process and
  * begins again while its threshold is met.
  */
+type FoundAnew = keyof Pick<
+  State,
+  'layout' | 'lastObservations' | 'reclaiming' | 'collectedAt' | 'measurementAwaitedSince' | 'taintsJudged' | 'policies'
+>;
+
+const integer = () => z.bigint();
+const integersByText = () => z.map(z.string(), z.bigint());
+
+/** Every other key of the state. */
 const SAVED_PARTS = {
   baselines: {
     schema: () => z.map(z.enum(SIGNALS), growthBase()),
@@ -75,7 +95,7 @@ const SAVED_PARTS = {
     schema: () =>
       z.map(
         z.enum(RESOURCES),
-        z.array(object({ decision: z.number(), atNs: z.bigint(), priority: z.number(), victim: z.optional(z.string()) })),
+        z.array(object<BudgetedEviction>({ decision: z.number(), atNs: z.bigint(), priority: z.number(), victim: z.optional(z.string()) })),
       ),
     change: (times) => [...times].map(([resource, counted]) => `${resource} ${counted.map(({ decision }) => decision).join()}`).join(' '),
   },
@@ -96,7 +116,10 @@ const SAVED_PARTS = {
     schema: () => z.map(z.string(), operatorPause()),
     change: (pauses) => [...pauses].map(([path, { endsBootNs }]) => `${path} ${String(endsBootNs)}`).join(),
   },
-  disruptedBudgets: { schema: () => z.map(z.string(), object({ expected: z.number(), atNs: z.bigint() })) },
+  disruptedBudgets: {
+    schema: () =>
+      z.map(z.string(), object<{ readonly expected: number; readonly atNs: bigint }>({ expected: z.number(), atNs: z.bigint() })),
+  },
   taints: { schema: () => z.array(taint()), change: (taints) => taints.map(taintText).join() },
   taintEvictions: {
     schema: briefEvictions,
@@ -119,7 +142,7 @@ const SAVED_PARTS = {
     change: (value) => `${String(value?.over)} ${String(value?.lookedNs)} ${String(value?.pending.length)} ${String(value?.total)}`,
   },
   decisions: { schema: () => z.number(), change: String },
-} satisfies { readonly [K in keyof State]?: SavedPart<State[K]> };
+} satisfies { readonly [K in Exclude<keyof State, FoundAnew>]: SavedPart<State[K]> };
 
 type SavedKey = keyof typeof SAVED_PARTS;
 export type SavedParts = Pick<State, SavedKey>;
@@ -175,18 +198,19 @@ function placeText(path: readonly PropertyKey[]): string {
 }
 
 function savedStateSchema(): z.ZodMiniType {
-  const times = object({
+  const times = object<SentSignals['times']>({
     crossingNs: z.bigint(),
     wakeNs: z.optional(z.bigint()),
     decisionNs: z.bigint(),
     signalNs: z.optional(z.bigint()),
     killNs: z.optional(z.bigint()),
   });
-  return object({
-    clocks: object({ monotonicNs: z.bigint(), bootNs: z.bigint() }),
-    state: object(Object.fromEntries(PARTS.map(([key, { schema }]) => [key, z.optional(schema())]))),
-    signals: z.map(z.number(), object({ times, sent: z.optional(z.enum(['signalNs', 'killNs'])) })),
-    sections: object({}),
+  const state: object = Object.fromEntries(PARTS.map(([key, { schema }]) => [key, z.optional(schema())]));
+  return object<Record<'clocks' | 'state' | 'sections', object> & { readonly signals: ReadonlyMap<number, SentSignals> }>({
+    clocks: object<Record<'monotonicNs' | 'bootNs', bigint>>({ monotonicNs: z.bigint(), bootNs: z.bigint() }),
+    state: object(state),
+    signals: z.map(z.number(), object<SentSignals>({ times, sent: z.optional(z.enum(['signalNs', 'killNs'])) })),
+    sections: anyObject(),
   });
 }
 

@@ -29,7 +29,17 @@ export type UnitStop = (
  * would be removed for good, though it restarts. `emergency-action`: systemd would stop a unit whose end reboots the
  * machine.
  */
-export type SignalReason = 'protected' | 'unknown' | 'unsure' | 'unreachable' | 'elsewhere' | 'inactive' | 'transient' | 'emergency-action';
+export const SIGNAL_REASONS = [
+  'protected',
+  'unknown',
+  'unsure',
+  'unreachable',
+  'elsewhere',
+  'inactive',
+  'transient',
+  'emergency-action',
+] as const;
+export type SignalReason = (typeof SIGNAL_REASONS)[number];
 
 /** The unit may not be evicted: systemd stops or restarts the protected `unit` with it in any case. */
 export interface ProtectedDependant {
