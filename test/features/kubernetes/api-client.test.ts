@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { createServer } from 'node:https';
@@ -99,6 +100,13 @@ test.each<[credential: string, user: () => object, as: string]>([
 ])('%s says who asks', async (_credential, user, as) => {
   expect((await clientOf(user()).ask(GET)).status).toBe(200);
   expect(server.received.at(-1)?.user).toBe(as);
+});
+
+test('a credential that cannot be read, as on a node that joins its cluster later, is read again with the next request', async () => {
+  const client = clientOf({ tokenFile: join(directory, 'later') });
+  await expect(client.ask(GET)).rejects.toMatchObject({ code: 'EVICTD_KUBERNETES_ACCESS' });
+  written('later', 'admin-token');
+  expect((await client.ask(GET)).status).toBe(200);
 });
 
 test('a token that was replaced in its file is read again when the server refuses the one before', async () => {
@@ -247,6 +255,7 @@ test('ten requests at once, then five a second, and the urgent ones first', asyn
   const given = take(0, gone.signal);
   gone.abort(new Error('no longer needed'));
   await expect(given).rejects.toThrow('no longer needed');
+  await expect(take(0, gone.signal)).rejects.toThrow('no longer needed');
   const waiting = [take(2), take(1), take(0), take(1)];
   nowMs = 400; // two more
   await Promise.all([take(0), waiting[2]]);
@@ -254,7 +263,7 @@ test('ten requests at once, then five a second, and the urgent ones first', asyn
   nowMs = 1_200; // four more
   await Promise.all([...waiting, take(3)]);
   expect(order.slice(12)).toEqual([1, 1, 2, 3]);
-  limit.close();
+  expect(getEventListeners(never.signal, 'abort')).toEqual([]);
 });
 
 test('a reading that takes the token of its patch, too: no other request comes between them', async () => {
@@ -273,7 +282,6 @@ test('a reading that takes the token of its patch, too: no other request comes b
   nowMs = 1_000;
   await Promise.all([pair, other, last]);
   expect(order).toEqual(['burst', 'pair', 'other', 'last']);
-  limit.close();
   const taken = vi.spyOn(RateLimit.prototype, 'take');
   const client = clientOf();
   await client.ask({ ...GET, tokens: 2 });

@@ -20,30 +20,28 @@ export const ACCESS_TTL_MS = 60_000;
 /** Keeps what was read until `untilMs`, or until the server refuses it. */
 export class CachedAccess {
   #access: Promise<Access> | undefined;
-  #untilMs = 0;
+  #untilMs = Infinity;
 
   constructor(private readonly read: ReadAccess) {}
 
   get(): Promise<Access> {
-    if (this.#access === undefined || Date.now() >= this.#untilMs) {
-      this.#untilMs = Infinity; // while it is read
-      this.#access = this.read().then(
-        (access) => {
-          this.#untilMs = access.untilMs;
-          return access;
-        },
-        (error: unknown) => {
-          this.refused();
-          throw error;
-        },
-      );
-    }
-    return this.#access;
+    if (Date.now() >= this.#untilMs) this.refused();
+    return (this.#access ??= this.read().then(
+      (access) => {
+        this.#untilMs = access.untilMs;
+        return access;
+      },
+      (error: unknown) => {
+        this.refused();
+        throw error;
+      },
+    ));
   }
 
   /** The next `get` reads again. */
   refused(): void {
     this.#access = undefined;
+    this.#untilMs = Infinity;
   }
 }
 

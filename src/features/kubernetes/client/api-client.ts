@@ -3,6 +3,7 @@ import { Agent, request } from 'node:https';
 import { isDeepStrictEqual } from 'node:util';
 import { EvictdError } from '../../../errors.js';
 import { formatJson, parseJson, type Json } from '../../../kubernetes/json.js';
+import { aborted } from './aborted.js';
 import { CachedAccess, type Access, type ReadAccess } from './access.js';
 import { RateLimit, type Rate } from './rate-limit.js';
 
@@ -114,7 +115,6 @@ export class ApiClient {
 
   close(): void {
     this.#ends.abort(new Error('evictd stops'));
-    this.#limit.close();
     this.#agent?.agent.destroy();
   }
 
@@ -228,22 +228,5 @@ async function* linesOf(response: IncomingMessage): AsyncGenerator<string> {
     rest = lines.pop() ?? '';
     if (rest.length > MAX_CHARACTERS) throw new Error('an event is too long');
     yield* lines.filter((line) => line !== '');
-  }
-}
-
-/** The promise, or the reason of `signal` if that comes first. */
-async function aborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  let giveUp: () => void = () => undefined;
-  const over = new Promise<never>((_, reject) => {
-    giveUp = (): void => {
-      reject(signal.reason as Error);
-    };
-    signal.addEventListener('abort', giveUp, { once: true });
-    if (signal.aborted) giveUp();
-  });
-  try {
-    return await Promise.race([promise, over]);
-  } finally {
-    signal.removeEventListener('abort', giveUp);
   }
 }
