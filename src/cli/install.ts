@@ -122,7 +122,7 @@ async function logindRequest(
   return { wanted, setting: inhibitDelaySetting(requestedNs), suffices: suffices(delay, requestedNs), winner };
 }
 
-/** Of a new installation. Without a profile it names no workloads, so that evictd evicts nothing. */
+/** The configuration of a new installation. Without a profile it names no workloads, so that evictd evicts nothing. */
 function starterText(profile: Profile | undefined): string {
   if (profile === undefined) return STARTER_CONFIG;
   return profileText(profile, { schema: schemaFile(), endpoint: detectedProfile().endpoint });

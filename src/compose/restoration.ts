@@ -65,7 +65,7 @@ async function orUnrestored(act: () => Promise<Restoration>, runtimeDirectory: s
   }
 }
 
-/** By their lock files, which are created first and never removed. */
+/** The instances with a lock file, which evictd creates first and never removes. */
 function instancesIn(runtimeDirectory: string): readonly string[] {
   try {
     const names = readdirSync(runtimeDirectory).filter((name) => name.endsWith('.lock') && name !== ROTATION_LOCK);

@@ -64,9 +64,9 @@ export interface Config {
   /** Without those of the system. */
   readonly priorityClasses: readonly PriorityClass[];
   readonly rules: readonly Rule[];
-  /** Of an operator, for good. Others are set at run time. */
+  /** Permanent taints. Others are set at run time. */
   readonly taints: readonly Taint[];
-  /** Of evictions by an operator. Names are distinct. */
+  /** Budgets of evictions by an operator. Names are distinct. */
   readonly disruptionBudgets: readonly DisruptionBudget[];
   /** Node-level reclaim: steps that free disk space before an eviction, in order. */
   readonly reclaim: readonly ReclaimStep[];
@@ -116,6 +116,6 @@ export interface LoadedConfig {
   readonly config: Config;
   readonly written: WrittenConfig;
   readonly notices: readonly ConfigNotice[];
-  /** By key path ('evictionHard.memory.available', 'metrics.listen'): the value as written and its origin. */
+  /** The value as written and its origin, by key path ('evictionHard.memory.available', 'metrics.listen'). */
   readonly origins: ReadonlyMap<string, { readonly value: unknown; readonly origin: Origin }>;
 }

@@ -67,7 +67,7 @@ export interface CgroupFacts {
   readonly writable: boolean;
   /** Whether this process is in the initial namespaces; undefined: unknown. */
   readonly namespaces: Readonly<Record<'cgroup' | 'pid' | 'user', 'initial' | 'own' | undefined>>;
-  /** Of the parents of workloads; empty on v1, where every cgroup has the controller. */
+  /** The parents of workloads; empty on v1, where every cgroup has the controller. */
   readonly delegations: readonly DelegationFacts[];
 }
 

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { jsonText } from '../core/name/json-text.js';
 import { UnavailableError } from '../errors.js';
 
-/** Of root, and of all other users together: they do not keep root out. */
+/** The maximum for root, and for all other users together, so that these do not keep root out. */
 const MAX_CLIENTS = 8;
 const PERIOD_MS = 2_000;
 /** The time between two events, for each unit of time that making one takes. */

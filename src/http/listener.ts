@@ -17,14 +17,14 @@ export type UserOf = (socket: Socket) => number | undefined;
 export interface ListenerOptions {
   readonly address: ListenAddress;
   readonly tryLock: TryLock;
-  /** Of a Unix socket. */
+  /** The mode of a Unix socket. */
   readonly mode: number;
   readonly log: Pick<Log, 'debug' | 'info' | 'warn'>;
   /** What is served, in the plural, for the log. */
   readonly what: string;
   /** Where the log says that it is served. */
   readonly level: 'debug' | 'info';
-  /** Of the warning that it cannot be served. */
+  /** The code of the warning that the address cannot be served. */
   readonly code: string;
   readonly hint: string;
   /** Left out: all connections are those of one user. */

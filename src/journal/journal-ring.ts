@@ -206,7 +206,7 @@ function aligned(bytes: number): number {
 
 /** The decisions in the records of earlier runs. */
 export interface EarlierDecisions {
-  /** By number: decisions without an outcome. A dry run's are left out. */
+  /** Decisions without an outcome, by number. Those of a dry run are left out. */
   readonly unfinished: ReadonlyMap<number, JsonObject>;
   readonly over: ReadonlySet<number>;
   /** The highest number; 0: there was none. */

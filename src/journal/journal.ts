@@ -24,7 +24,7 @@ export function journalSet({ stateDirectory, limits, allocate, lock, replacesOpe
 
 export interface JournalFilesOptions {
   readonly stateDirectory: string;
-  /** Of each set of files. */
+  /** Limits of each set of files. */
   readonly limits: JournalLimits;
   readonly allocate: Allocate;
   readonly replacesOpen?: boolean;

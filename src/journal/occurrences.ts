@@ -16,9 +16,9 @@ interface Series {
  * of memory of the node, starts of evictd. The file of evictions keeps only some of them (eviction-records.ts).
  */
 export class Occurrences {
-  /** By subject; that of the newest record is the last one. */
+  /** Series by subject; the one with the newest record is last. */
   readonly #series = new Map<string, Series>();
-  /** By decision in flight; first ones are left out. */
+  /** The occurrence of decisions in flight, by number of the decision; first occurrences are left out. */
   readonly #decisions = new Map<unknown, number>();
 
   /** The record with its number in `occurrence`, unless it is the first one. An outcome has the number of its decision. */

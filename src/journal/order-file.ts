@@ -77,7 +77,7 @@ export class OrderFile {
   }
 }
 
-/** Of a file that may be in use. Throws Node's errors. */
+/** The order in a file that may be in use. Throws Node's errors. */
 export function orderIn(path: string): FoundOrder | undefined {
   return existsSync(path) ? foundIn(readFileSync(path)) : undefined;
 }

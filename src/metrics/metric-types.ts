@@ -35,9 +35,9 @@ export interface NodeReading {
 /** What the monitor published last. */
 export interface Latest extends NodeReading {
   readonly conditions: ReadonlySet<ConditionType>;
-  /** By signal, the first that would be evicted, if evictd has ranked them a short time ago. */
+  /** The candidates of a signal in the order of eviction, if evictd has ranked them a short time ago. */
   readonly candidates: ReadonlyMap<EvictionSignal, readonly Candidate[]>;
-  /** Of the workloads that were evicted last. */
+  /** Evictions of the workloads that were evicted last. */
   readonly workloadEvictions: readonly WorkloadEvictions[];
   readonly reclaimSteps: readonly string[];
   readonly hooks: readonly string[];
@@ -85,7 +85,7 @@ export interface OwnValues {
   readonly journalErrors: () => number;
   readonly journalLostRecords: () => number;
   readonly logLinesDropped: () => number;
-  /** Of a machine with several memory nodes, read now; else empty. */
+  /** The memory nodes of a machine with several, read now; else empty. */
   readonly memoryNodes: () => readonly { readonly node: number; readonly availableBytes: bigint; readonly capacityBytes: bigint }[];
 }
 
@@ -106,7 +106,7 @@ export interface ReadMetric extends Definition {
 
 export interface EventCounter extends Definition {
   readonly type: 'counter';
-  /** By how much an event raises the counter. */
+  /** The number by which an event raises the counter. */
   readonly on: OnEvent<readonly [count: number, ...labels: string[]]>;
   /** Series that exist from the start, at 0: their first event is an increase that rate() sees. */
   readonly initial: (latest: Latest) => readonly (readonly string[])[];

@@ -3,7 +3,7 @@ import { attempt } from '../errors.js';
 import type { TimedPause } from '../core/message/pause-message.js';
 import { gauge, readCounter, type Metric } from './metric-types.js';
 
-/** By the wall clock at the start: setting the clock later does not change it. */
+/** The start by the wall clock: setting the clock later does not change it. */
 const PROCESS_START_SECONDS = Date.now() / 1000 - process.uptime();
 
 export const OWN_METRICS: readonly Metric[] = [

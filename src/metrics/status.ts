@@ -55,7 +55,7 @@ export class Status implements Metrics, Latest {
   #evictionTimes: EvictionTimes = new Map();
   #paused: OperatorPauses | undefined;
   #tainted: TaintEvictions | undefined;
-  /** Of each counter its values by label values. */
+  /** The values of each counter, by counter and label values. */
   readonly #counts = new Map<string, Map<string, number>>();
   readonly #workloads = new WorkloadSeries();
   readonly #listeners = new Map<string, ((...args: unknown[]) => void)[]>();

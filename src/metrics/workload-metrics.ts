@@ -11,7 +11,7 @@ const UNITS: Readonly<Record<Resource, AmountUnit>> = {
 
 const LABELS = ['eviction_signal', 'workload'];
 
-/** Of few workloads each: workload-series.ts. */
+/** Metrics of all workloads. workload-series.ts has the metrics of a few workloads. */
 export const WORKLOAD_METRICS: readonly ReadMetric[] = [
   readCounter(
     'evictd_workload_evictions_total',

@@ -35,7 +35,7 @@ export class WorkloadSeries {
     }
   }
 
-  /** By signal, the first that would be evicted. */
+  /** The candidates of each signal in the order of eviction. */
   candidates(nowNs: bigint): ReadonlyMap<EvictionSignal, readonly Candidate[]> {
     const recent = [...this.#rankings].filter(([, { atNs }]) => nowNs - atNs < RANKING_LIFE_NS);
     return new Map(recent.map(([signal, { candidates }]) => [signal, candidates]));

@@ -39,9 +39,9 @@ export type ReleaseResult =
 export class Releases {
   readonly #requested = new Map<string, StartRequest>();
   readonly #started = new Map<string, bigint>();
-  /** By unit: the decision whose stop job systemd has refused. */
+  /** The decision whose stop job systemd has refused, by unit. */
   readonly #notStopped = new Map<string, number>();
-  /** By unit: the decision after which it was seen stopped. */
+  /** The decision after which the unit was seen stopped, by unit. */
   readonly #stopped = new Map<string, number>();
 
   /**

@@ -161,7 +161,7 @@ export interface NativeOrderPlan {
   readonly unexplainedNs: bigint;
   readonly slack: number;
   readonly expiresNs: bigint;
-  /** By cgroup.kill, where that can be written; else by signals. */
+  /** Whether the order writes cgroup.kill, if it can; else it sends signals. */
   readonly byFile: boolean;
 }
 export interface NativeOrderResult {

@@ -5,7 +5,7 @@ import nodeGypBuild from 'node-gyp-build';
 import { EvictdError } from '../errors.js';
 
 interface Addon {
-  /** By the contract of its system: ./binding.d.ts or ./windows-binding.d.ts. */
+  /** The addon, with the contract of its system: ./binding.d.ts or ./windows-binding.d.ts. */
   readonly loaded: unknown;
   readonly path: string;
 }

@@ -50,7 +50,7 @@ export interface WindowsBinding {
   watchCount(): number;
 }
 
-/** Of PERFORMANCE_INFORMATION. All but `pageSize` (bytes) are pages. */
+/** Fields of PERFORMANCE_INFORMATION. All but `pageSize` (bytes) are pages. */
 export interface PerformanceInfo {
   readonly commitTotal: bigint;
   readonly commitLimit: bigint;
@@ -134,7 +134,7 @@ export interface ProcessHandleConstructor {
 
 /** A job object, held by its handle. */
 export interface Job {
-  /** Of this job and the jobs nested in it. */
+  /** The pids of this job and the jobs nested in it. */
   processes(): number[];
   /** The bytes that its processes may commit together; 0n: no limit. */
   commitLimit(): bigint;

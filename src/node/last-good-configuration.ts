@@ -31,7 +31,7 @@ export class LastGoodConfiguration {
   }
 }
 
-/** Of the evictd that runs, or was killed; the newest. undefined: there is none, or it cannot be read. */
+/** The configuration of the newest evictd that runs or was killed. undefined: there is none, or it cannot be read. */
 export function lastGoodConfiguration(runtimeDirectory: string): WrittenConfig | undefined {
   try {
     const paths = readdirSync(runtimeDirectory).flatMap((name) =>

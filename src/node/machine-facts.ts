@@ -74,7 +74,7 @@ export async function machineFactsOf(
 
 const CHECKED_WITHIN_MS = 5_000;
 
-/** Of hooks and of steps of policies. */
+/** Problems of the programs of hooks and of steps of policies. */
 async function programProblems({ hooks: { preEvict, postEvict }, policies }: LoadedConfig['config']): Promise<ReadonlyMap<string, string>> {
   const steps = policies.flatMap(({ then }) => then);
   const commands = [preEvict?.argv, postEvict?.argv, ...steps.map((step) => (step.kind === 'run' ? step.command : undefined))];

@@ -129,7 +129,7 @@ function pressureKey(line: string, key: string): boolean {
   return number !== undefined && line.startsWith(`${kind} `) && line.includes(` ${number}=`);
 }
 
-/** By pattern: the cgroups that match now. */
+/** The paths of the cgroups that match now, by pattern. */
 function matchingPaths(
   policies: readonly ConfiguredPolicy[],
   named: Iterable<string>,

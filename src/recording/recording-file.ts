@@ -4,7 +4,7 @@ import { RecordingStream } from './recording-stream.js';
 import { Compressor } from './gzip.js';
 
 export interface RecordingLimits {
-  /** Of both files together, compressed. */
+  /** The maximum of both files together, compressed. */
   readonly maxBytes: number;
   /** What is older is removed. */
   readonly maxAgeMs: number;
@@ -15,7 +15,7 @@ export interface OpenedRecording {
   readonly file: FileHandle;
   readonly offset: number;
   readonly ageMs: number;
-  /** Of FILE.1; undefined: there is none. */
+  /** The age of FILE.1; undefined: there is none. */
   readonly olderAgeMs: number | undefined;
 }
 

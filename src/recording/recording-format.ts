@@ -13,7 +13,7 @@ export const RECORDING_FORMAT = 1;
 
 /** The configuration in force, as far as a step or the candidates depend on it. */
 export interface RecordedConfig {
-  /** By key as in a configuration file, for people. */
+  /** Settings by key as in a configuration file, for people. */
   readonly settings: Readonly<Record<string, unknown>>;
   /** Workload sources as in a configuration: `{cgroup: '/workload.slice'}`. */
   readonly workloads: readonly Readonly<Record<string, unknown>>[];

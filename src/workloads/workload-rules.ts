@@ -12,13 +12,13 @@ export interface RuleEffect {
   readonly liftProtection: boolean;
   /** Higher is more important; undefined: no rule sets it, which counts as 0. */
   readonly priority: number | undefined;
-  /** Of the rule that sets the priority. */
+  /** The preemption policy of the rule that sets the priority. */
   readonly preemptionPolicy: PreemptionPolicy;
   /** In bytes; undefined: no rule sets it. */
   readonly requestsMemory: bigint | undefined;
   /** undefined: no rule sets it. */
   readonly terminationGracePeriodNs: bigint | undefined;
-  /** Of all matching rules. */
+  /** The directories of all matching rules. */
   readonly directories: readonly WorkloadDirectory[];
   readonly tolerations: readonly Toleration[];
   /** Indexes of the matching rules, in order. */

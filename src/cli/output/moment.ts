@@ -45,7 +45,7 @@ function namedMs(text: string, nowMs: number): number | undefined {
   }
 }
 
-/** By the calendar: a day may have 23 or 25 hours. */
+/** Local midnight, `days` calendar days later: a day may have 23 or 25 hours. */
 function midnightMs(nowMs: number, days: number): number {
   const day = new Date(nowMs);
   return new Date(day.getFullYear(), day.getMonth(), day.getDate() + days).getTime();

@@ -16,7 +16,7 @@ export interface RankedRow {
   /** As text; undefined: none. */
   readonly protection: string | undefined;
   readonly compared: Compared;
-  /** By which the one before it in the list comes first; undefined: it is the first, or they are equal. */
+  /** The comparator that puts the previous row of the list before this one; undefined: the first row, or they are equal. */
   readonly decidedBy: ComparatorName | undefined;
   /** The first comparator by which it differs from the victim; undefined: it is the victim, or equal to it. */
   readonly againstVictim: { readonly comparator: ComparatorName; readonly value: string; readonly victim: string } | undefined;

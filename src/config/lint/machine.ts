@@ -75,13 +75,13 @@ export interface FixedValue {
 
 /** What policies find on this machine. */
 export interface PolicyFacts {
-  /** By what it is read of. Others may change. */
+  /** Values that cannot change on this machine, by kind of scope. Other values may change. */
   readonly fixed: Readonly<Record<ScopeKind, ReadonlyMap<RawValue, FixedValue>>>;
   /** The same of the cgroups that conditions name, by path. */
   readonly fixedIn: ReadonlyMap<string, ReadonlyMap<RawValue, FixedValue>>;
-  /** By pattern, or path of a named cgroup: how many cgroups match now. */
+  /** The number of cgroups that match now, by pattern or path of a named cgroup. */
   readonly matches: ReadonlyMap<string, number>;
-  /** Of the memory controller. undefined: it is not mounted. */
+  /** The version of the memory controller; undefined: it is not mounted. */
   readonly cgroupVersion: 1 | 2 | undefined;
 }
 

@@ -17,7 +17,7 @@ const DEFAULT_COOLDOWN_NS = 15_000_000_000n;
 /** Only the place of a test depends on the window. */
 const ANY_WINDOW_NS = 1n;
 
-/** Of policies that evictd makes. */
+/** Names of policies that evictd makes. */
 const RESERVED: Readonly<Record<string, string>> = {
   'managed-oom-': 'policies that units ask for',
   'memory-node-': 'policies of memory nodes',

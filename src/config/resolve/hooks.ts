@@ -8,7 +8,7 @@ import { NS_PER_MS, NS_PER_SECOND } from '../../core/quantity/duration.js';
 const DEADLINE = { least: NS_PER_MS, most: 500n * NS_PER_MS, otherwise: 200n * NS_PER_MS };
 const TIMEOUT = { least: NS_PER_SECOND, most: 600n * NS_PER_SECOND, otherwise: 10n * NS_PER_SECOND };
 
-/** Of `prekill` where no preEvict is configured. */
+/** The deadline of `prekill` if preEvict is not configured. */
 export const DEADLINE_NS = DEADLINE.otherwise;
 
 const deadline = z.optional(parsed((input) => durationText(input, DEADLINE.least, DEADLINE.most)));

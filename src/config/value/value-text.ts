@@ -20,7 +20,7 @@ export class TextError extends Error {
     readonly code: string,
     message: string,
     readonly hint: string,
-    /** Of the character of the text that is wrong. Left out: the whole text. */
+    /** The index in the text of the wrong character. Left out: the whole text is wrong. */
     readonly offset?: number,
   ) {
     super(message);

@@ -11,7 +11,7 @@ export interface EvictionBudget {
   readonly bands: readonly BudgetBand[];
 }
 
-/** Of the evictions in the window at most `max` may be of workloads with at least this priority. */
+/** A limit for important workloads: at most `max` evictions in the window are of workloads with at least this priority. */
 export interface BudgetBand {
   readonly minPriority: number;
   readonly max: number;

@@ -9,7 +9,7 @@ import type { WorkloadStats } from '../workload/workload.js';
 /** What used a resource at one moment, so that what has grown since can be found. */
 export interface GrowthBase {
   readonly available: bigint;
-  /** By workload id, as measured. */
+  /** The measured memory of each workload, by workload id. */
   readonly held: ReadonlyMap<string, Held>;
   /** Left out: the resource is not memory, or it was not read. */
   readonly outside?: MemoryHoldings;
@@ -36,7 +36,7 @@ export type BaseMoment =
   /** `freed`: by the last eviction. */
   | { readonly kind: 'leak'; readonly freed: bigint };
 
-/** By the signal whose value is `available`: one for memory, one for each other signal that pauses. */
+/** The readings that growth is compared with, by the signal whose value is `available`: memory, and each other signal with a pause. */
 export type GrowthBases = ReadonlyMap<Signal, GrowthBase>;
 
 /** What a workload uses, in the unit of the signal. Memory includes swap: on zram a leak grows there. */
@@ -49,13 +49,13 @@ export interface Held {
 
 /** What holds memory outside the workloads, in bytes. */
 export interface MemoryHoldings {
-  /** By path: the largest cgroups that no workload source covers. With swap, without their page cache. */
+  /** The largest cgroups that no workload source covers, by path; bytes. With swap, without their page cache. */
   readonly cgroups: ReadonlyMap<string, bigint>;
   /** Each of the others holds at most that. */
   readonly othersAtMost: bigint;
   /** Cgroups of which some children were not read, because there are too many. */
   readonly unread: readonly string[];
-  /** By field of /proc/meminfo, see MEMORY_COUNTERS. Empty: the node is a cgroup. */
+  /** Bytes by field of /proc/meminfo, see MEMORY_COUNTERS. Empty: the node is a cgroup. */
   readonly counters: ReadonlyMap<string, bigint>;
   /** Cgroups whose children were read one by one: those above the workloads, and slices. */
   readonly above: ReadonlySet<string>;

@@ -14,13 +14,13 @@ interface Pausing {
 
 /** What kept evictd from evicting until an operator asked it to go on. */
 export interface LiftedPauses {
-  /** By resource: evictions that the budget counted. */
+  /** The number of evictions that the budget counted, by resource. */
   readonly evictions: ReadonlyMap<Resource, number>;
   /** Signals whose last eviction freed too little (departure no-yield). */
   readonly withoutYield: readonly Signal[];
   /** The memory of the last eviction was consumed by what may not be evicted. */
   readonly leak: boolean;
-  /** By an operator. */
+  /** Pauses that an operator set. */
   readonly pauses: readonly OperatorPause[];
 }
 

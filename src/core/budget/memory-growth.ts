@@ -16,9 +16,9 @@ export interface MemoryGrowth {
 
 export interface MemoryGrower {
   readonly kind: 'workload' | 'cgroup' | 'kernel' | 'tmpfs' | 'hugepages';
-  /** Of the workload, the path of the cgroup, or the field of /proc/meminfo. */
+  /** The name of the workload, the path of the cgroup, or the field of /proc/meminfo. */
   readonly name: string;
-  /** Of a workload: why it may not be evicted. Left out: it may. */
+  /** The reason why a workload may not be evicted. Left out: it may, or it is not a workload. */
   readonly protection?: string;
   readonly grownBytes: bigint;
 }

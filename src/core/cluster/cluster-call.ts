@@ -23,7 +23,7 @@ export function notReadyCall(pod: ClusterPod, now: string): ApiCall {
 /** A node as the API server has it, and what was read of it. */
 export interface NodeNow {
   readonly node: ClusterNode;
-  /** Of metadata. */
+  /** metadata.resourceVersion of the object. */
   readonly resourceVersion: string;
   /** Taints of other programs may have more fields, which stay. */
   readonly taints: readonly object[];

@@ -30,7 +30,7 @@ export const CONTROLLER_OF: Readonly<Record<ClusterEffect['kind'], Controller>> 
 /** A watch that nothing interrupts is confirmed within 53 s. */
 const UNSEEN_NS = 90_000_000_000n;
 
-/** Of a kubelet, in kube-node-lease. */
+/** The Lease of a kubelet, in the namespace kube-node-lease. */
 export interface NodeLease {
   readonly node: string;
   /** As written. */

@@ -8,7 +8,7 @@ const PREFIX = 'node.kubernetes.io/';
 const NOT_READY = `${PREFIX}not-ready`;
 const UNREACHABLE = `${PREFIX}unreachable`;
 
-/** By condition and status. `Unknown` pressure gives no taint. */
+/** The key of the taint, by condition and status. `Unknown` pressure gives no taint. */
 const TAINT_KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Ready: { False: NOT_READY, Unknown: UNREACHABLE },
   MemoryPressure: { True: PRESSURE_TAINT_KEYS.MemoryPressure },
@@ -41,7 +41,7 @@ function noSchedulePass({ taints, unschedulable, conditions }: TaintedNode): rea
   return [...kept, ...added.map((key): Taint => ({ key, value: '', effect: 'NoSchedule' }))];
 }
 
-/** By the condition Ready: not-ready if it is False, unreachable if it is Unknown, neither if it is True. */
+/** Sets the taint for the condition Ready: not-ready if it is False, unreachable if it is Unknown, none if it is True. */
 function noExecutePass(node: TaintedNode, taints: readonly Taint[], mode: NoExecuteMode): readonly Taint[] {
   const ready = readyStatus(node);
   const others = taints.filter((taint) => !isOfReady(taint));

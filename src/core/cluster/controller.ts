@@ -65,7 +65,7 @@ export function managerPart(controller: Controller, { lease, pods, hasTainted }:
   return { runs: true, why: `kube-controller-manager runs ${controller}` };
 }
 
-/** Of --FLAG=VALUE or --FLAG VALUE; the last one counts, except that --controllers adds up. undefined: not given. */
+/** The value of --FLAG=VALUE or --FLAG VALUE; the last one counts, except that --controllers adds up. undefined: not given. */
 function valueOf(command: readonly string[], flag: string): string | undefined {
   const values = command.flatMap((word, at) => {
     if (word.startsWith(`${flag}=`)) return [word.slice(flag.length + 1)];
@@ -85,6 +85,6 @@ export interface ControllersSeen {
   readonly kind: 'seen';
   /** Parts that the leader of `evictd controller` runs. */
   readonly active: readonly Controller[];
-  /** Of these, what kube-controller-manager runs, too, and how that is known. */
+  /** The controllers that kube-controller-manager runs, too, and how evictd knows. */
   readonly twice: readonly { readonly controller: Controller; readonly why: string }[];
 }

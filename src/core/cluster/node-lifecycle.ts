@@ -64,7 +64,7 @@ export class NodeLifecycle {
 
   constructor(private readonly config: LifecycleConfig) {}
 
-  /** Of the last `tick`. */
+  /** The health of the zones at the last `tick`. */
   get zones(): readonly ZoneHealth[] {
     return this.#zones;
   }

@@ -8,7 +8,7 @@ export interface EvictionRates {
   readonly nodeEvictionRate: number;
   /** In a zone where many nodes are not ready, if it is large. */
   readonly secondaryNodeEvictionRate: number;
-  /** Of the nodes of a zone, 0 to 1: from this share of nodes that are not ready on it is disrupted. */
+  /** The share of nodes of a zone, 0 to 1, that are not ready from which on the zone is disrupted. */
   readonly unhealthyZoneThreshold: number;
   /** A zone with more nodes is large. */
   readonly largeClusterSizeThreshold: number;

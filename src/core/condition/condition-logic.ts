@@ -65,7 +65,7 @@ function contradicts(literals: readonly Literal[]): boolean {
   return literals.some((one, index) => literals.slice(index + 1).some((other) => excludes(one, other))) || isEmpty(intervalsOf(literals));
 }
 
-/** Of tests of the same metric, or where one compares with the other's. Amounts are compared in intervals. */
+/** Whether two tests never hold together. Amounts are not compared here, but in intervals. */
 function excludes(a: Literal, b: Literal): boolean {
   if (isAbsence(a) !== isAbsence(b)) return metricsOf(a.test).some((one) => metricsOf(b.test).some((other) => isSameMetric(one, other)));
   if (a.test.kind !== 'trend' || b.test.kind !== 'trend' || a.test.windowNs !== b.test.windowNs) return false;

@@ -1,7 +1,7 @@
 import type { MetricReference } from '../policy/condition.js';
 import { isMetric, type MetricName } from '../policy/metric.js';
 
-/** Of a cgroup, beside pressure: what each metric never exceeds. Of the node, memory.file is mostly available memory. */
+/** An upper bound for a metric of a cgroup, except pressure. On the node memory.file is mostly available memory. */
 const OF_CGROUP: Readonly<Partial<Record<MetricName, MetricName>>> = {
   'memory.shmem': 'memory.file',
   'memory.file': 'memory.current',

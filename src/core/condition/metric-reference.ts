@@ -36,7 +36,7 @@ export function cgroupAlone(token: Token): string | undefined {
   return path === undefined || rest !== '' ? undefined : cgroupPath(token, path);
 }
 
-/** Of one cgroup, whatever the scope. */
+/** A metric of one named cgroup, in any scope. */
 function namedMetric(token: Token, written: string, rest: string): MetricReference {
   const path = cgroupPath(token, written);
   const offset = token.offset + `cgroup(${written})`.length;

@@ -18,7 +18,7 @@ export type ParsedCondition =
   | { readonly condition: Condition; readonly offsets: readonly number[] }
   | { readonly problems: readonly [ConditionProblem, ...ConditionProblem[]] };
 
-/** Of a trend without `over`. */
+/** The window of a trend without `over`. */
 const TREND_WINDOW_NS = 10_000_000_000n;
 /** How long a policy can look back. */
 export const WINDOW_NS = { least: 1_000_000_000n, most: 3_600_000_000_000n } as const;

@@ -36,7 +36,7 @@ export const ALERT_KINDS = [
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
-/** Of taints that operators set or remove at run time, and of workloads that tolerate a NoExecute taint for a time. */
+/** Effects of taints that operators set or remove at run time, and of workloads that tolerate a NoExecute taint for a time. */
 type TaintEffect = { readonly kind: 'taint'; /** 'maintenance=yes:NoExecute'. */ readonly taint: string } & (
   | { readonly event: 'set' | 'removed'; /** As in DisruptionCause. */ readonly by?: string | undefined }
   | { readonly event: 'waits'; readonly workload: PausedWorkload; readonly forNs: bigint }
@@ -76,13 +76,13 @@ export type Effect =
       readonly decision?: Decision;
       /** What holds most on the disk, the largest first. Left out: not measured. */
       readonly holders?: readonly DiskHolder[];
-      /** Of `paused`: what would have been decided. */
+      /** With `paused`: the eviction that evictd would have decided. */
       readonly pause?: { readonly reason: string; readonly wouldEvict: Decision };
-      /** Of `budget-exhausted`. */
+      /** With `budget-exhausted`. */
       readonly budget?: ExhaustedBudget;
-      /** Of `leak-elsewhere`. */
+      /** With `leak-elsewhere`. */
       readonly leak?: Leak;
-      /** Of memory: what has grown since the last eviction or since evictions wait. Left out: not known. */
+      /** For memory: the growth since the last eviction or since evictions wait. Left out: not known. */
       readonly growth?: MemoryGrowth;
     } & Joined)
   /** Start a unit that was kept stopped, and the units stopped with it. */
@@ -102,7 +102,7 @@ export type Effect =
   /** The filesystem layout is not known, so the step decided nothing. */
   | { readonly kind: 'error'; readonly message: string };
 
-/** Of the evictions among them, in order. */
+/** The evictions among the effects, in order. */
 export function decisionsOf(effects: readonly Effect[]): readonly Decision[] {
   return effects.flatMap((effect) => (effect.kind === 'evict' ? [effect.decision] : []));
 }

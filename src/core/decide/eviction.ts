@@ -91,14 +91,14 @@ export interface VictimReading {
   readonly swapBytes?: bigint | undefined;
   /** Processor time that its processes have used. Left out: not read, which is not needed when they end at once. */
   readonly processorTicks?: bigint | undefined;
-  /** Of those that are in the cgroup, all of which were started after SIGKILL to all before. Left out: none, or not known. */
+  /** Processes in the cgroup that were all started after SIGKILL was sent to all processes before. Left out: none, or not known. */
   readonly later?: LaterProcess | undefined;
   /** A process that is being ended runs, or waits for a processor. */
   readonly runs?: true | undefined;
   readonly removed: boolean;
   /** The workload ended before the first signal. */
   readonly vanished: boolean;
-  /** Of the last attempt to open or signal it. */
+  /** The error of the last attempt to open or signal the victim. */
   readonly error: string | undefined;
   /** The error: a disruption budget does not permit it now. */
   readonly refused?: true | undefined;

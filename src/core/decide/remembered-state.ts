@@ -11,7 +11,7 @@ export interface Downtime {
 
 export interface Takeover {
   readonly state: State;
-  /** By serial: why an eviction does not continue. */
+  /** The reason why an eviction does not continue, by serial. */
   readonly abandoned: ReadonlyMap<number, string>;
 }
 

@@ -53,7 +53,7 @@ export interface Policy {
   readonly localStorageCapacityIsolation: boolean;
   /** The maximum length of a pause by an operator. Left out: there is none. */
   readonly maxPauseNs?: bigint;
-  /** Of the configuration. Left out: none. */
+  /** Taints of the configuration. Left out: none. */
   readonly taints?: readonly Taint[];
   /** In the order of the configuration. Left out: none. */
   readonly policies?: readonly ConfiguredPolicy[];
@@ -73,12 +73,12 @@ export interface State {
   /** undefined: not known yet. */
   readonly layout: Layout | undefined;
   readonly lastStepNs: bigint | undefined;
-  /** By id: thresholds that are met or owe min reclaim. */
+  /** Thresholds that are met or owe min reclaim, by threshold id. */
   readonly episodes: ReadonlyMap<string, Threshold>;
   /** Episodes as reported in journal, log, alerts and metrics. No decision depends on them. */
   readonly reported: ReportedEpisodes;
   readonly firstObservedAt: FirstObserved;
-  /** By threshold id: the last new reading. */
+  /** The time of the last new reading, by threshold id. */
   readonly lastSeenAt: ReadonlyMap<string, bigint>;
   readonly conditionsLastObservedAt: ConditionsObserved;
   readonly conditions: readonly ConditionType[];
@@ -95,7 +95,7 @@ export interface State {
   readonly measurementAwaitedSince: ReadonlyMap<string, bigint>;
   /** When the last victim had ended; undefined: none has. */
   readonly relievedNs: bigint | undefined;
-  /** By workload id: passed over until then. */
+  /** The time until which the workload is passed over, by workload id. */
   readonly failedKills: ReadonlyMap<string, bigint>;
   /** The same for pods whose eviction a disruption budget of the cluster has refused. They got no signal. */
   readonly refusedEvictions: ReadonlyMap<string, bigint>;
@@ -103,17 +103,17 @@ export interface State {
   readonly withoutYield: YieldPauses;
   /** Since the last eviction for memory, or since evictions wait (departures no-yield and budget). */
   readonly baselines: GrowthBases;
-  /** By resource: the evictions that its budget counts, the oldest first (departure budget). */
+  /** The evictions that the budget counts, by resource, the oldest first (departure budget). */
   readonly evictionTimes: EvictionTimes;
-  /** By unit path: its evictions in the last ten minutes. */
+  /** The times of the evictions in the last ten minutes, by unit path. */
   readonly unitEvictions: ReadonlyMap<string, readonly bigint[]>;
-  /** By unit name: units kept stopped, to be started again. */
+  /** Units that are kept stopped and started again later, by unit name. */
   readonly held: ReadonlyMap<string, Hold>;
   /** What happens once per reported episode and has happened: alerts, and decisions of a dry run. By kind, the threshold id. */
   readonly settled: ReadonlyMap<string, string>;
   /** An operator has paused evictions. */
   readonly pauses: OperatorPauses;
-  /** By name: of budgets with an eviction by an operator in the last hour. */
+  /** Budgets with an eviction by an operator in the last hour, by name. */
   readonly disruptedBudgets: DisruptedBudgets;
   /** Set by operators at run time. */
   readonly taints: readonly Taint[];
@@ -164,7 +164,7 @@ export const initialState: State = {
   decisions: 0,
 };
 
-/** By workload id: until when an eviction passes it over. One that asks no budgets goes on where a budget has refused another. */
+/** The time until which an eviction passes over a workload, by id. One without budgets continues where a budget refused another. */
 export function passedOverUntil(
   { failedKills, refusedEvictions }: Pick<State, 'failedKills' | 'refusedEvictions'>,
   asksBudgets: boolean,

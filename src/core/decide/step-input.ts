@@ -22,7 +22,7 @@ export interface StepInput {
    * when there is nothing to decide.
    */
   readonly observe: () => Observations | undefined;
-  /** By serial, for every eviction in flight. */
+  /** The reading of each eviction in flight, by serial. */
   readonly victims: ReadonlyMap<number, VictimReading>;
   /** The result of `state.reclaiming`; undefined: no reclaim is in progress, or it has not ended. */
   readonly reclaimed: ReclaimReading | undefined;
@@ -38,7 +38,7 @@ export interface StepInput {
   readonly bootNs?: bigint;
   /** systemd cannot be reached: held units stay stopped. */
   readonly unitsOutOfReach?: boolean;
-  /** By unit, for those that are kept stopped. */
+  /** Changes of units that are kept stopped, by unit name. */
   readonly holdChanges?: ReadonlyMap<string, HoldChange>;
   /**
    * Reads the node once more after the candidates: a workload may have ended since, and with it the shortage.

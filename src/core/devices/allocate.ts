@@ -62,11 +62,11 @@ interface Choice extends Candidate {
 
 class DeviceSearch {
   readonly #found: NodeDevices;
-  /** By claim, then by request. */
+  /** The alternatives, by claim and then by request. */
   readonly #requests: readonly (readonly (readonly Alternative[])[])[];
   readonly #constraints: readonly (readonly ConstraintState[])[];
   readonly #balances = new Map<DevicePool, CounterBalance>();
-  /** By claim, in the order in which they were chosen. */
+  /** The choices by claim, in the order in which they were made. */
   readonly #chosen: readonly Map<DeviceId, Choice>[];
   #attempts = 0;
 

@@ -24,7 +24,7 @@ export interface Candidate {
 export interface NodeDevices {
   /** Sorted by driver, then by name. Pools of which a newer generation is only on other nodes are left out. */
   readonly pools: readonly DevicePool[];
-  /** Of all pools, the first to be tried first. */
+  /** The devices of all pools, in the order in which they are tried. */
   readonly candidates: readonly Candidate[];
 }
 
@@ -130,7 +130,7 @@ function append<T>(lists: Map<string, T[]>, key: string, item: T): void {
   else list.push(item);
 }
 
-/** By code units, as Go compares strings of ASCII. */
+/** Compares code units, as Go compares ASCII strings. */
 function compare(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }

@@ -21,13 +21,13 @@ export type Counters = ReadonlyMap<string, bigint>;
 
 export interface Device {
   readonly name: string;
-  /** By qualified name as written: without a domain it is the driver's. */
+  /** Attributes by qualified name as written; without a domain it is the driver's. */
   readonly attributes: ReadonlyMap<string, AttributeValue>;
   /** As `attributes`. */
   readonly capacity: ReadonlyMap<string, Quantity>;
   /** NoSchedule and NoExecute: other effects, such as None, keep no claim away. */
   readonly taints: readonly Taint[];
-  /** By counter set of the same pool. */
+  /** Consumed counters, per counter set of the same pool. */
   readonly consumesCounters: readonly { readonly counterSet: string; readonly counters: Counters }[];
   /** Where the slice says perDeviceNodeSelection. */
   readonly nodes: NodeSelection;

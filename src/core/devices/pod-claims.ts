@@ -19,7 +19,7 @@ export interface ClusterDevices {
   readonly classes: ReadonlyMap<string, DeviceClass>;
   /** ResourceClaimTemplates by namespace/name. */
   readonly templates: ReadonlyMap<string, ClaimSpec>;
-  /** By namespace/name. */
+  /** Claims by namespace/name. */
   readonly claims: ReadonlyMap<string, ResourceClaim>;
 }
 

@@ -4,7 +4,7 @@ import type { DevicePool } from './device-pool.js';
 
 /** What is left of the counters of one pool. */
 export class CounterBalance {
-  /** By counter set, then by counter. */
+  /** The remaining amount, by counter set and then by counter. */
   readonly #left: ReadonlyMap<string, Map<string, bigint>>;
   readonly #isOverdrawn: boolean;
 

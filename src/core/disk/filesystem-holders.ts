@@ -27,7 +27,7 @@ export interface HeldSpace {
   readonly images?: readonly ImageHolder[];
 }
 
-/** By filesystem. Left out: not measured. */
+/** The space that workloads hold, by filesystem. Left out: not measured. */
 export type DiskHolders = Partial<Readonly<Record<FilesystemRole, HeldSpace>>>;
 
 /** What holds space on a filesystem, whether or not an eviction frees it. */

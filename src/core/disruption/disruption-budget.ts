@@ -98,7 +98,7 @@ export function askedOnce(found: Candidates): AskedOnce {
 export interface Disruptable extends Pick<AskedOnce, 'presentOf' | 'veto'> {
   /** Ids of the workloads that are being ended. */
   readonly ending: ReadonlySet<string>;
-  /** By name of a budget: how many there were before evictions by an operator. Left out: none is known. */
+  /** The number of workloads before evictions by an operator, by name of the budget. Left out: not known. */
   readonly before?: ReadonlyMap<string, number>;
 }
 

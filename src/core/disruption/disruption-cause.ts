@@ -6,7 +6,7 @@
 export const DISRUPTION_REASONS = ['taint', 'eviction', 'drain', 'preemption'] as const;
 export type DisruptionReason = (typeof DISRUPTION_REASONS)[number];
 
-/** By workload id: what is to end and is not decided yet, because facts about it are outstanding. */
+/** Workloads to be evicted, by id, whose eviction is not decided yet, because facts about them are outstanding. */
 export type Disruptions = ReadonlyMap<string, DisruptionCause>;
 
 /** A workload is to end, whatever the node's readings are. */

@@ -78,7 +78,7 @@ export function isFull({ evictions }: Pick<State, 'evictions'>): boolean {
   return evictions.length >= MAX_CONCURRENT;
 }
 
-/** By now the drain may be over, or the taint gone. A comparison with the taints finds all that are to end for them. */
+/** Whether the cause still holds: the drain may be over, or the taint gone. The taints say which workloads must end for them. */
 function isStillAsked(id: string, { reason }: DisruptionCause, drain: State['drain'], { found }: ReturnType<typeof stepTaints>): boolean {
   if (reason === 'drain') return isUnderWay(drain) && drain.pending.some((one) => one.id === id);
   return reason !== 'taint' || found === undefined;

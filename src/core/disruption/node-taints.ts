@@ -8,7 +8,7 @@ export const PRESSURE_TAINT_KEYS: Readonly<Record<ConditionType, string>> = {
   PIDPressure: 'node.kubernetes.io/pid-pressure',
 };
 
-/** Of a node that is cordoned. */
+/** The taint of a cordoned node. */
 export const UNSCHEDULABLE_TAINT: Taint = { key: 'node.kubernetes.io/unschedulable', value: '', effect: 'NoSchedule' };
 
 /** The taint that a condition is while it lasts. It is never stored. */

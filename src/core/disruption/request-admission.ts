@@ -37,7 +37,7 @@ export interface NodeRequests {
 
 interface Victims {
   readonly workloads: readonly Workload[];
-  /** By their id: names of the disruption budgets that the end of it violates. */
+  /** Names of the disruption budgets that the end of a workload violates, by workload id. */
   readonly violates: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -116,7 +116,7 @@ function victimsFor(
   }
 }
 
-/** By priority, then by QoS class; the youngest last, because the last of equal ones is chosen first. */
+/** Groups workloads by priority and QoS class; the youngest is last, because the last of equal ones is chosen first. */
 function byImportance(workloads: readonly Workload[]): readonly (readonly (Requesting & { readonly workload: Workload })[])[] {
   const importance = ({ priority, qosClass }: Workload): number => priority * QOS.length + QOS.indexOf(qosClass);
   const levels = [...new Set(workloads.map(importance))].sort((one, other) => one - other);

@@ -12,7 +12,7 @@ export interface MatchingTolerations {
   readonly used: readonly Toleration[];
 }
 
-/** Of NoExecute taints (GetMatchingTolerations). */
+/** The tolerations that match the NoExecute taints (GetMatchingTolerations). */
 export function matchingTolerations(
   taints: readonly Taint[],
   tolerations: readonly Toleration[],
@@ -50,7 +50,7 @@ export interface TaintedWorkload extends WaitingEviction {
   readonly taint: string;
 }
 
-/** By workload id: evictions that wait until a toleration ends. */
+/** Evictions that wait until a toleration ends, by workload id. */
 export type TaintEvictions = ReadonlyMap<string, TaintedWorkload>;
 
 /** When the workloads were compared with the taints last, and with what. */

@@ -14,13 +14,13 @@ import { findMatchingUntoleratedTaint, toleratesTaint, type Toleration } from '.
 interface TaintStep {
   readonly state: State;
   readonly effects: readonly Effect[];
-  /** By workload id: what is to be evicted. */
+  /** The causes of evictions, by workload id. */
   readonly causes: ReadonlyMap<string, DisruptionCause>;
   /** Left out: the workloads were not compared in this step. */
   readonly found?: Candidates;
 }
 
-/** Of the configuration and of operators, and that of a cordoned node. Without those that stand for pressure. */
+/** The taints of the configuration, of operators and of a cordoned node. Taints that stand for pressure are left out. */
 export function taintsInForce({ taints = [] }: Pick<Policy, 'taints'>, state: Pick<State, 'taints' | 'drain'>): readonly Taint[] {
   const cordon = state.drain === undefined ? [] : [UNSCHEDULABLE_TAINT];
   return [...taints, ...[...state.taints, ...cordon].filter((taint) => !taints.some((other) => isSameTaint(other, taint)))];

@@ -14,7 +14,7 @@ import { evictionFailure, failureText } from './workload-eviction.js';
 export interface DrainStep {
   readonly state: State;
   readonly effects: readonly Effect[];
-  /** By workload id: what is to be evicted, the least important first. */
+  /** The causes of evictions, by workload id, the least important workload first. */
   readonly causes: ReadonlyMap<string, DisruptionCause>;
 }
 

@@ -29,7 +29,7 @@ interface Series {
   readonly sentMs: number;
 }
 
-/** By the object that the events are about, their reason and action. */
+/** The series of events, by object, reason and action. */
 export type EventSeries = ReadonlyMap<string, Series>;
 
 /** Repetitions within this time are one series (client-go: tools/events, finishTime). */

@@ -8,7 +8,7 @@ export interface KubernetesConfig {
   readonly nodeName: string | undefined;
   /** Whether a soft eviction respects the disruption budgets of the cluster. */
   readonly budgets: 'respect' | 'ignore';
-  /** Of the node while it has memory pressure; undefined: none. */
+  /** The taint of the node while it has memory pressure; undefined: none. */
   readonly taint: Taint | undefined;
   /** Conditions of the node: types of evictd's own, those of the kubelet, or none. */
   readonly conditions: 'own' | 'kubelet' | 'none';

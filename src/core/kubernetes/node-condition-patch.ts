@@ -10,7 +10,7 @@ const WORDS: Readonly<Record<ConditionType, { readonly isTrue: string; readonly 
 
 /** The node is cordoned, and evictd has done it, in the boot that its message names. It outlives a reboot, unlike the state of evictd. */
 const CORDONED = 'EvictdCordoned';
-/** Of which boot the cordon of a node is. 'other machine': or the kubelet has not reported since this machine has booted. */
+/** The boot that the cordon of a node belongs to. 'other machine': or the kubelet has not reported since this machine booted. */
 export type CordonOf = 'this boot' | 'earlier boot' | 'other machine';
 
 interface NodeCondition {
@@ -24,7 +24,7 @@ export interface WantedConditions {
   readonly names: 'own' | 'kubelet' | 'none';
   readonly conditions: readonly ConditionType[];
   readonly isCordoned: boolean;
-  /** Of this machine. */
+  /** The boot ID of this machine. */
   readonly bootId: string;
 }
 

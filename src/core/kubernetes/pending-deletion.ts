@@ -13,10 +13,10 @@ export interface PodName {
  */
 export interface PendingDeletion extends PodName {
   readonly decision: number;
-  /** Of the condition. */
+  /** The reason of the condition DisruptionTarget. */
   readonly reason: string;
   readonly message: string;
-  /** Of the DELETE. */
+  /** gracePeriodSeconds of the DELETE. */
   readonly graceSeconds: number;
   /** `done`: no call is left. It is remembered until the outcome of the eviction is recorded, so that a restart repeats none. */
   readonly next: 'condition' | 'delete' | 'done';

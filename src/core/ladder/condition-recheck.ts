@@ -9,7 +9,7 @@ import { nodeReading, truthOf, windowsOf } from './policy-truth.js';
 /** What the conditions of all policies may be about: the node, and the cgroups that they name. */
 export type SharedReadings = Omit<ConditionReadings, 'cgroup'>;
 
-/** By path. */
+/** Keeps the readings of named cgroups, by path. */
 export function rememberNamed(
   before: ReadonlyMap<string, ScopeHistory> | undefined,
   readings: readonly ScopeReading[],

@@ -27,14 +27,14 @@ export interface Restrained {
 
 /** What policies keep for the next step. Not kept over a restart: a restart lifts all restraints. */
 export interface PolicyState {
-  /** By policy and cgroup ({@link scopeKey}). */
+  /** The state of each scope, by policy and cgroup ({@link scopeKey}). */
   readonly scopes: ReadonlyMap<string, PolicyScope>;
-  /** Of the node, as far back as the longest window of a condition. */
+  /** Readings of the node, as far back as the longest window of a condition. */
   readonly node: ScopeHistory | undefined;
   /** The same of the cgroups that conditions name. Left out: not read. */
   readonly named?: ReadonlyMap<string, ScopeHistory>;
   readonly restraints: readonly Restrained[];
-  /** Of the cgroups that a victim may be chosen from, while a condition holds. */
+  /** Readings of the cgroups that a victim may be chosen from, while a condition holds. */
   readonly compared: ComparedHistories;
 }
 

@@ -188,7 +188,7 @@ function withResult({ scope: { policy, scope } }: Turn, before: TurnResult, resu
   return withEffect(before, { kind: 'policy-result', policy, scope, ...result });
 }
 
-/** Of workloads that use more than they request, the largest excess first. */
+/** Workloads that use more than they request, the largest excess first. */
 function aboveRequest(items: readonly RankedWorkload[]): readonly (PolicyTarget & { readonly excessBytes: bigint })[] {
   return items
     .flatMap((item) => (item.exceedsRequest ? { ...targetOf(item), excessBytes: item.aboveRequestNano / NANO } : []))

@@ -37,7 +37,7 @@ function unprotected({ reading }: Compared, value: RawValue): number | undefined
   return Math.max(0, bytes - (valueOf(reading, 'memory.protected') ?? 0)) / MI;
 }
 
-/** By which a throttled workload shows progress. */
+/** The values that show whether a throttled workload makes progress. */
 const PROGRESS_VALUES: readonly RawValue[] = ['memory.current', 'memory.pressure.full.total'];
 
 const COMPARISONS: Readonly<Record<Comparator, ComparedValue>> = {
@@ -76,7 +76,7 @@ function per(amount: number | undefined, unit: number): number | undefined {
 /** The comparators of a throttle or freeze: those of the step that evicts after it. */
 const MILD_ORDER: readonly Comparator[] = ['growth', 'size'];
 
-/** By what a step of a ladder compares its workloads. */
+/** The comparators that a step of a ladder orders workloads by. */
 export function comparatorsOf(steps: readonly LadderStep[], index: number): readonly Comparator[] {
   const evicting = steps.slice(index).find((step) => step.kind === 'stop' || step.kind === 'kill');
   return evicting === undefined || !('by' in evicting) ? MILD_ORDER : evicting.by;

@@ -9,10 +9,10 @@ import type { StorageBreach } from '../disk/storage-limit.js';
 export const STORAGE_LIMIT_SIGNALS = ['emptydirfs.limit', 'ephemeralpodfs.limit', 'ephemeralcontainerfs.limit'] as const;
 export type StorageLimitSignal = (typeof STORAGE_LIMIT_SIGNALS)[number];
 
-/** Of an eviction that a policy decided. */
+/** The signal of an eviction that a policy decided. */
 export const POLICY_SIGNAL = 'policy';
 
-/** Of an eviction that is not for a resource: a taint, an operator. */
+/** The signal of an eviction that is not for a resource: for a taint, or by an operator. */
 export const DISRUPTION_SIGNAL = 'disruption';
 
 export type EvictionSignal = Signal | StorageLimitSignal | typeof POLICY_SIGNAL | typeof DISRUPTION_SIGNAL;

@@ -16,7 +16,7 @@ export interface BoundWorkload {
 
 /** Cgroups that a condition reads. */
 const MAX_READ = 32;
-/** Of what is in use. Where others have filled the nodes, the end of a bound workload does not help for long. */
+/** A quarter of the memory in use. If other workloads have filled the nodes, the end of a bound workload does not help for long. */
 const QUARTER: Pick<Extract<Amount, { kind: 'share' }>, 'kind' | 'ratio' | 'text'> = { kind: 'share', ratio: 0.25, text: '25%' };
 
 /**

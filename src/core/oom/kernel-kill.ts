@@ -8,7 +8,7 @@ export interface KernelKill {
   readonly constraint: 'global' | 'memcg';
   /** undefined: global, or not known. */
   readonly limitedCgroup: string | undefined;
-  /** Of the process; undefined: not known. */
+  /** The cgroup of the process; undefined: not known. */
   readonly cgroup: string | undefined;
   readonly pid: number;
   readonly name: string;

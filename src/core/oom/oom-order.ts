@@ -16,7 +16,7 @@ export interface OomPlace {
 }
 
 export interface OomScoreAdjs {
-  /** By workload, for each of its processes; a process with a higher value keeps it. */
+  /** oom_score_adj of the processes of a workload, by workload id; a process with a higher value keeps it. */
   readonly values: ReadonlyMap<string, number>;
   /**
    * Workloads that the kernel would select too early: a process is larger, or its own value higher, than the range can
@@ -37,7 +37,7 @@ const FIRST_GAP = 4n;
 /** A workload in the kernel's units, bytes. */
 interface Place {
   readonly id: string;
-  /** Of its largest process. */
+  /** The size of its largest process. */
   readonly sizeBytes: bigint;
   /** The highest points of a process with its own value; evictd cannot lower it. */
   readonly leastPoints: bigint;

@@ -15,7 +15,7 @@ export interface OomTask {
   readonly oomScoreAdj: number;
   /** /proc/PID/oom_score, relative to the machine's memory even in a memcg. undefined: unreadable. */
   readonly oomScore: number | undefined;
-  /** Of the memory controller, below the mount; undefined: not known. */
+  /** The path of the process's memory cgroup below the mount; undefined: not known. */
   readonly cgroup: string | undefined;
   /** The cgroup that dies with it: the highest one in the domain with memory.oom.group (cgroup v2). */
   readonly group: string | undefined;
@@ -32,7 +32,7 @@ export interface OomDomain {
 /** All that the OOM killer would decide by. */
 export interface OomReading {
   readonly domain: OomDomain;
-  /** Of the machine. */
+  /** The memory of the machine. */
   readonly machineBytes: bigint;
   readonly pageSize: bigint;
   /** In the kernel's order. */

@@ -23,7 +23,7 @@ export interface OperatorPause extends Omit<PauseRequest, 'forNs'> {
   readonly atNs: bigint;
 }
 
-/** By path of the workload; '': of everything. */
+/** Pauses by path of the workload; '': the pause of all evictions. */
 export type OperatorPauses = ReadonlyMap<string, OperatorPause>;
 
 export const EVERYTHING = '';

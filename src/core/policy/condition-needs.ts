@@ -5,9 +5,9 @@ import type { RawValue } from './raw-value.js';
 /** What must be read for conditions. */
 export interface ConditionNeeds {
   readonly node: ReadonlySet<RawValue>;
-  /** Of each cgroup of the scope. */
+  /** Values of each cgroup of the scope. */
   readonly cgroup: ReadonlySet<RawValue>;
-  /** Of named cgroups, by path. */
+  /** Values of named cgroups, by path. */
   readonly named: ReadonlyMap<string, ReadonlySet<RawValue>>;
   /** How far back a history must reach; 0: only the last reading counts. */
   readonly longestWindowNs: bigint;

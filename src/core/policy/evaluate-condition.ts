@@ -8,7 +8,7 @@ import type { ScopeReading } from './scope-reading.js';
 export interface ConditionReadings {
   readonly node?: ScopeHistory;
   readonly cgroup?: ScopeHistory;
-  /** Of cgroups that conditions name, by path. One that is not in it does not exist. */
+  /** Readings of cgroups that conditions name, by path. A cgroup that is missing here does not exist. */
   readonly named?: ReadonlyMap<string, ScopeHistory>;
 }
 
@@ -62,7 +62,7 @@ export interface MeasuredValue {
   readonly value: number | undefined;
 }
 
-/** Of every comparison, in the order of the text. */
+/** The measured values of every comparison, in the order of the text. */
 export function measuredValues(condition: Condition, readings: ConditionReadings): readonly MeasuredValue[] {
   return testsOf(condition).flatMap((test) => (test.kind === 'comparison' ? [{ test, value: measured(test, readings) }] : []));
 }
@@ -163,7 +163,7 @@ type Mean = (metric: MetricReference, readings: readonly ScopeReading[], from: S
 
 const rateMean: Mean = (metric, _readings, from, to) => rateBetween(metric, from, to);
 
-/** Of the readings after `from` up to `to`. */
+/** The mean of the readings after `from` up to `to`. */
 const levelMean: Mean = (metric, readings, from, to) => {
   const values = readings.filter(({ timeNs }) => timeNs > from.timeNs && timeNs <= to.timeNs).map((reading) => levelOf(metric, reading));
   return values.reduce<number | undefined>(

@@ -120,7 +120,7 @@ function share(name: MetricName, of: ScopeKind, comparison: '<' | '>', ratio: nu
   return { kind: 'comparison', metric: { name, of }, comparison, amount: { kind: 'share', ratio, text: percent(ratio) } };
 }
 
-/** Of a percent: systemd counts in these. */
+/** A ratio in hundredths of a percent, the unit in which systemd counts. */
 function hundredths(ratio: number): number {
   return Math.round(ratio * 10_000) / 10_000;
 }

@@ -6,7 +6,7 @@ import type { ScopeReading } from './scope-reading.js';
 
 type ComparisonTest = Extract<Condition, { readonly kind: 'comparison' }>;
 
-/** Of a value in the readings of a scope. */
+/** The extremes of a value in the readings of a scope. */
 interface Extremes {
   readonly least: number;
   readonly greatest: number;
@@ -14,7 +14,7 @@ interface Extremes {
   readonly isComplete: boolean;
 }
 
-/** By the readings, which policies with the same scope share, and then by what is compared. */
+/** Known extremes, by the readings that policies with the same scope share, and then by value. */
 const KNOWN = new WeakMap<readonly ScopeReading[], Map<string, Extremes>>();
 
 /** A quotient is rounded otherwise than the product that a condition is judged by. */

@@ -5,9 +5,9 @@ import type { RawValue } from './raw-value.js';
  * without it). A scope that could not be read has no reading.
  */
 export interface ScopeReading {
-  /** Of the cgroup, below the mount; the node: ''. */
+  /** The path of the cgroup, below the mount; the node: ''. */
   readonly path: string;
-  /** Of the cgroup: another one of the same path has another. Left out: the node. */
+  /** The id of the cgroup: a new cgroup of the same path has another id. Left out: the node. */
   readonly id?: bigint;
   /** Monotonic. */
   readonly timeNs: bigint;
@@ -18,7 +18,7 @@ export interface ScopeReading {
 export interface PolicyReadings {
   /** undefined: no policy needs it, or it could not be read. */
   readonly node?: ScopeReading;
-  /** By name of the policy: the cgroups that its pattern matches now, by path. */
+  /** The cgroups that the pattern of a policy matches now, by name of the policy, in the order of their paths. */
   readonly scopes: ReadonlyMap<string, readonly ScopeReading[]>;
   /** The cgroups that conditions name and that exist. Left out: none is named, or they are not known. */
   readonly named?: readonly ScopeReading[];

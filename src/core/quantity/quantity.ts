@@ -89,7 +89,7 @@ export function quantityValue(quantity: Quantity): bigint {
   return divideAwayFromZero(quantity.nano, NANO);
 }
 
-/** By amount; for sort. */
+/** Compares amounts; for sort. */
 export function compareQuantities(a: Quantity, b: Quantity): number {
   if (a.nano === b.nano) return 0;
   return a.nano < b.nano ? -1 : 1;

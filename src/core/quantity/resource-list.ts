@@ -9,7 +9,7 @@ export function addQuantities(a: Quantity, b: Quantity): Quantity {
   return { nano, format, text: canonicalText(nano, format) };
 }
 
-/** By resource. A quantity in only one list keeps its text. */
+/** Adds up per resource. A quantity that is in only one list keeps its text. */
 export function addResourceLists(a: ResourceList, b: ResourceList): ResourceList {
   return merged(a, b, addQuantities);
 }

@@ -188,7 +188,7 @@ function resourceOf(cause: EvictionCause): Resource {
   }
 }
 
-/** Of a pod that sets none (DefaultTerminationGracePeriodSeconds). */
+/** The grace period of a pod that sets none (DefaultTerminationGracePeriodSeconds). */
 const DEFAULT_GRACE_NS = 30_000_000_000n;
 
 /**

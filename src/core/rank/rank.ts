@@ -17,7 +17,7 @@ export interface RankedWorkload {
   readonly place: number;
   readonly workload: Workload;
   readonly stats: WorkloadStats | undefined;
-  /** Of the ranked resource; undefined: not known. */
+  /** The use of the ranked resource; undefined: not known. */
   readonly usage: bigint | undefined;
   /** × 10⁹, in the same unit. */
   readonly requestNano: bigint;
@@ -38,7 +38,7 @@ export interface RankedWorkload {
   readonly swapped?: bigint;
   /** On the signal's disk. Left out: not measured, or not a disk signal. */
   readonly holding?: DiskHolding;
-  /** Of a victim: only this process of it ends. Left out: all of it. */
+  /** The only process of a victim that ends. Left out: all processes end. */
   readonly process?: WorkloadProcess;
 }
 

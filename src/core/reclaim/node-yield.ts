@@ -49,7 +49,7 @@ export function memoryOf({ threshold, observation, limit, joined = [], memory }:
   return available(memory);
 }
 
-/** Of the readings by which an eviction of the threshold may be judged. */
+/** The signals by which an eviction of the threshold may be judged. */
 export function judgingSignals(threshold: Threshold): readonly Signal[] {
   const signals = operandsOf(threshold).map(({ signal }) => signal);
   return isPressure(threshold.signal) ? [...signals, 'memory.available'] : signals;

@@ -5,7 +5,7 @@ interface AnyStep {
   readonly name: string;
   /** It is ended after this time. */
   readonly timeoutNs: bigint;
-  /** Of its processes together. */
+  /** memory.max of all its processes together. */
   readonly memoryMaxBytes: bigint;
 }
 

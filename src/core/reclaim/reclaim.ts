@@ -26,7 +26,7 @@ export interface CollectionYield extends DiskAmount {
 export interface ReclaimReading {
   /** Each begins with the collection's name ('images: …'). The other collections ran. */
   readonly errors: readonly string[];
-  /** Of measured collections. Left out: none. */
+  /** Yields of measured collections. Left out: none. */
   readonly yields?: readonly CollectionYield[];
 }
 

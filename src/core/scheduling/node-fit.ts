@@ -13,7 +13,7 @@ export interface InsufficientResource {
   readonly capacity: bigint;
 }
 
-/** Of a device plugin or an operator, not of Kubernetes. A quota must be able to name it (v1helper.IsExtendedResourceName). */
+/** Whether a device plugin or an operator defines the resource. A quota must be able to name it (v1helper.IsExtendedResourceName). */
 export function isExtendedResource(name: string): boolean {
   return /^(?!requests\.|.*kubernetes\.io\/).*\//.test(name) && labelKeyErrors(`requests.${name}`).length === 0;
 }

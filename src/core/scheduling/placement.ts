@@ -189,7 +189,7 @@ function namedNodes({ requiredNodeAffinity: { terms = [] } }: SchedulerPod): Rea
   return terms.length === 0 ? undefined : named;
 }
 
-/** By name of the node. */
+/** The scores, by name of the node. */
 export function scoreNodes({ input }: Placement, feasible: readonly NodeState[]): ReadonlyMap<string, NodeScores> {
   const scores = nodeScores(input, feasible);
   return new Map(feasible.map(({ node }, index) => [node.name, scores[index] ?? new Map<string, number>()]));

@@ -12,9 +12,9 @@ export interface ReportedResources {
 
 /** What a pod asks for, and what it has. */
 export interface PodAmounts extends PodResources {
-  /** By name: containers whose actual resources are reported. */
+  /** The reported resources of containers, by name. */
   readonly statuses: ReadonlyMap<string, ReportedResources>;
-  /** Of the pod as a whole; undefined: not reported. */
+  /** The reported resources of the pod as a whole; undefined: not reported. */
   readonly podStatus: ReportedResources | undefined;
   /** The node can never carry out the resize that the spec asks for: the spec does not count. */
   readonly resizeInfeasible: boolean;

@@ -51,7 +51,7 @@ export function admitPriority(pod: PrioritizedPod, classes: readonly PriorityCla
   };
 }
 
-/** Of several the one with the lowest value. */
+/** The default class; of several, the one with the lowest value. */
 function defaultClass(classes: readonly PriorityClass[]): PriorityClass {
   const defaults = classes.filter(({ globalDefault }) => globalDefault);
   return defaults.reduce<PriorityClass>((least, found) => (least === NO_CLASS || found.value < least.value ? found : least), NO_CLASS);

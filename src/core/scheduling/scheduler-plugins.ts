@@ -12,7 +12,7 @@ export interface EnabledPlugin {
   readonly weight: number;
 }
 
-/** Of one extension point, as in a KubeSchedulerConfiguration. */
+/** The plugins of one extension point, as in a KubeSchedulerConfiguration. */
 export interface PluginSet {
   readonly enabled: readonly EnabledPlugin[];
   /** '*': all. */

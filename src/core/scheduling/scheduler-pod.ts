@@ -43,7 +43,7 @@ export interface SchedulerPod {
   readonly requiredFeatures: readonly string[];
   /** spec.volumes with claims. */
   readonly volumes: readonly PodVolume[];
-  /** Of init containers, containers and image volumes, with a tag. */
+  /** Images of init containers, containers and image volumes, with a tag. */
   readonly images: readonly string[];
   /** What it books on its node. */
   readonly requests: Amounts;

@@ -23,7 +23,7 @@ export type ScoringStrategy =
       readonly shape: readonly UtilizationPoint[];
     };
 
-/** Of one scheduler: what its plugins are given. */
+/** The profile of one scheduler: its plugins with their arguments. */
 export interface SchedulerProfile {
   readonly plugins: SchedulerPlugins;
   /** How many nodes are looked at, in percent. 0: it depends on the size of the cluster. */
@@ -59,12 +59,12 @@ export function schedulerPlugins(sets: PluginSets): SchedulerPlugins {
 
 /** DefaultPreemptionArgs: so many candidates end the search for victims. */
 export interface MinCandidateNodes {
-  /** Of the nodes that may help. */
+  /** Percentage of the nodes that may help. */
   readonly percentage: number;
   readonly absolute: number;
 }
 
-/** By schedulerName. */
+/** Profiles by schedulerName. */
 export type SchedulerProfiles = ReadonlyMap<string, SchedulerProfile>;
 
 export const DEFAULT_SCHEDULER = 'default-scheduler';

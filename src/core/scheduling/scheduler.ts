@@ -40,11 +40,11 @@ export interface ScheduleResult {
   readonly node: string | undefined;
   /** Names of the nodes that were found feasible. */
   readonly feasible: readonly string[];
-  /** By name of the node; without those that were not looked at. */
+  /** Rejections by name of the node. Nodes that were not looked at are left out. */
   readonly rejected: ReadonlyMap<string, Rejection>;
   /** The pod was refused before a node was looked at. */
   readonly preFilter: Rejection | undefined;
-  /** By name of each feasible node. undefined: there was no choice. */
+  /** The scores of each feasible node, by name. undefined: there was no choice. */
   readonly scores: ReadonlyMap<string, NodeScores> | undefined;
   /** Why there is no node, as in the pod's condition PodScheduled, without the part about preemption. '': there is one. */
   readonly message: string;
@@ -121,7 +121,7 @@ export class Scheduler {
     return refused(true, noCandidateMessage(search.reasons, this.cluster.nodes.length));
   }
 
-  /** By name of the node: all that its filters have against the pod. */
+  /** All rejections of the pod by the filters of a node, by name of the node. */
   rejectionsOf(pod: SchedulerPod): ReadonlyMap<string, readonly Rejection[]> {
     const placement = this.#placementOf(pod);
     const checkAll = (state: NodeState): readonly Rejection[] => placement?.checkAll(state) ?? [unresolvable('', otherScheduler(pod))];

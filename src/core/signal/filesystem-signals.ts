@@ -8,7 +8,7 @@ import type { Measure } from './signal-definition.js';
 const ALL: readonly DiskPart[] = ['rootfs', 'logs', 'volumes'];
 const BOTH: readonly Collection[] = ['containers', 'images'];
 
-/** By layout, what counts for a filesystem and what can be reclaimed on it (kubelet: eviction/helpers.go, v1.36.2). */
+/** For each layout: what counts for a filesystem, and what can be reclaimed on it (kubelet: eviction/helpers.go, v1.36.2). */
 interface ByLayout {
   /** buildSignalToRankFunc. */
   readonly parts: Readonly<Record<Layout, readonly DiskPart[]>>;

@@ -7,7 +7,7 @@ import type { Signal } from './signal.js';
 export interface Observation {
   readonly available: bigint;
   readonly capacity: bigint;
-  /** By the clock of the source; undefined: not reported, which counts as newer than any. */
+  /** The time by the source's clock; undefined: not reported, which counts as newer than any time. */
   readonly timeNs: bigint | undefined;
   /** For people: 'memory.usage_in_bytes − inactive_file of /web'. */
   readonly source: string;

@@ -39,7 +39,7 @@ interface AnySignal {
   readonly name: string;
   /** `<`: met when too little is left. `>`: met when too much time is lost. */
   readonly operator: '<' | '>';
-  /** Of its value. */
+  /** The unit of its value. */
   readonly unit: SignalUnit;
   /** The kubelet has it (pkg/kubelet/eviction/api/types.go, v1.36.2). */
   readonly kubelet: boolean;

@@ -16,7 +16,7 @@ const LISTED = 3;
 export class PodPlacements {
   readonly #simulation: SimulatedCluster;
   readonly #scheduler: Scheduler;
-  /** By what pods have in common: the message, and the change after which it was given. */
+  /** Failures by what pods have in common: the message, and the change after which it was given. */
   readonly #failures = new Map<string, { readonly freed: number; readonly message: string }>();
   readonly #pendingMessages = new Map<LivePod, string>();
   #seen = 0;

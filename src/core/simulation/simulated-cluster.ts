@@ -14,7 +14,7 @@ import { NS_PER_SECOND } from '../quantity/duration.js';
 export interface SimulatedContent extends Omit<ClusterContent, 'pods'> {
   readonly pods: readonly SimulatedPod[];
   readonly budgets: readonly SimulatedBudget[];
-  /** By node. */
+  /** Memory by node. */
   readonly memory: ReadonlyMap<string, NodeMemory>;
 }
 

@@ -1,7 +1,7 @@
 import type { SchedulerNode } from '../scheduling/scheduler-node.js';
 import type { LivePod } from './simulated-pod.js';
 
-/** Of a node, in bytes. `availableBytes` left out: what its pods leave. */
+/** The memory of a node, in bytes. `availableBytes` left out: the capacity without the use of its pods. */
 export interface NodeMemory {
   readonly capacityBytes: bigint;
   readonly availableBytes?: bigint;

@@ -64,7 +64,7 @@ export const ON_ITS_NODE: Readonly<Partial<Record<string, string>>> = {
   Node: 'the kubelet makes a static pod again on this node only',
 };
 
-/** By its controller, while the old one is ending. */
+/** Whether its controller replaces it while the old pod still ends. */
 export function isReplacedAtOnce({ scheduling: { controller } }: LivePod): boolean {
   return controller !== undefined && controller.kind !== KEEPS_NAME && ON_ITS_NODE[controller.kind] === undefined;
 }

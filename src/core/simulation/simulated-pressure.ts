@@ -12,14 +12,14 @@ import { isOnNode, type LivePod } from './simulated-pod.js';
 export interface KubeletEviction {
   readonly thresholds: readonly Threshold[];
   readonly pressureTransitionPeriodNs: bigint;
-  /** Of a soft eviction; below 0: the pod's own. */
+  /** The longest grace period of a soft eviction; below 0: the pod's own. */
   readonly maxPodGracePeriodNs: bigint;
 }
 
 const SIGNAL = 'memory.available';
 /** The kubelet's order; a total one gives the same answer twice. */
 const DEPARTURES = departuresOf('kubelet', { 'total-order': true });
-/** Of a hard eviction (kubelet: immediateEvictionGracePeriodSeconds). */
+/** The grace period of a hard eviction (kubelet: immediateEvictionGracePeriodSeconds). */
 const HARD_GRACE_NS = 1_000_000_000n;
 const MEMORY_PRESSURE = conditionTaint('MemoryPressure');
 

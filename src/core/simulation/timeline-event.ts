@@ -11,7 +11,7 @@ export type SimulatedAction =
 
 export type EvictionCause = 'node-pressure' | 'drain' | 'taint' | 'preemption';
 
-/** By plugin, weighted. */
+/** Weighted scores by plugin. */
 export type ScoreTable = ReadonlyMap<string, number>;
 
 export interface ScoredNode {
@@ -32,7 +32,7 @@ export type TimelineEvent = { readonly atNs: bigint } & (
       readonly cause: EvictionCause;
       /** Values that decided: usage, threshold, taint, the pod that needs the place. */
       readonly reason: string;
-      /** Of node pressure: it is the first, the second … that goes. */
+      /** For an eviction by node pressure: the place of the pod in the order, from 1. */
       readonly rank?: number;
       readonly graceNs: bigint;
     }

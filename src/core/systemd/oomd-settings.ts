@@ -2,7 +2,7 @@ import type { ManagedUnit } from './managed-unit.js';
 
 /** Defaults of systemd-oomd for all units (oomd.conf(5)). Ratios are 0..1. */
 export interface OomdSettings {
-  /** Of memory and of swap: both must be used to more than this. */
+  /** The limit of both memory and swap: both must be used to more than this share. */
   readonly swapUsedLimit: number;
   readonly pressureLimit: number;
   readonly pressureDurationNs: bigint;

@@ -3,7 +3,7 @@ import type { LoadedUnit, UnitRestart } from './loaded-unit.js';
 /** How a unit is ended. All names are sorted. */
 export type UnitStop = (
   | {
-      /** By systemd, with its `dependants`. */
+      /** systemd stops the unit, with its `dependants`. */
       readonly kind: 'stop';
       readonly dependants: readonly string[];
       /** Sockets and paths that would start it again; stopped before it. */
@@ -15,7 +15,7 @@ export type UnitStop = (
       /** It restarts by itself if only its processes end. */
       readonly restarts: boolean;
     }
-  /** By signals to its cgroup. `unit`: the unit that is the reason. */
+  /** evictd signals the processes of its cgroup. `unit`: the unit that is the reason. */
   | { readonly kind: 'signal'; readonly because: SignalReason; readonly unit: string }
 ) & {
   /** What systemd stops or restarts even if only its processes end. */

@@ -68,7 +68,7 @@ export type UnitPlace =
   | { readonly kind: 'slice' | 'elsewhere'; readonly unit?: undefined }
   | { readonly kind: 'unit' | 'manager' | 'inside'; readonly unit: UnitCgroup };
 
-/** By path below the mount. Units within a unit (a container that runs systemd) are a part of it. */
+/** The unit of a path below the mount. Units within a unit (a container that runs systemd) are a part of it. */
 export function unitPlace(path: string): UnitPlace {
   const names = path.split('/').filter((name) => name !== '');
   let holder: UnitCgroup | undefined;

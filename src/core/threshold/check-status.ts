@@ -37,7 +37,7 @@ export interface CheckedCondition {
 export interface CheckedEntry extends Joined {
   readonly threshold: Threshold;
   readonly kind: ThresholdKind;
-  /** Of the starved operand. */
+  /** The reading of the starved operand. */
   readonly observation: Observation | undefined;
   /** undefined: an operand could not be read, and no other operand is known not to be met. */
   readonly met: boolean | undefined;

@@ -2,7 +2,7 @@ import type { Observations } from '../signal/observation.js';
 import type { Signal } from '../signal/signal.js';
 import { operandsOf, thresholdId, type Threshold } from './threshold.js';
 
-/** By threshold id: since when it is met. */
+/** The time since which a threshold is met, by threshold id. */
 export type FirstObserved = ReadonlyMap<string, bigint>;
 
 /** A threshold that is still met keeps its time, a new one gets `nowNs` (kubelet: thresholdsFirstObservedAt). */
@@ -19,7 +19,7 @@ export function withoutSoftGrace(observedAt: FirstObserved, thresholds: readonly
   return new Map([...observedAt].filter(([id, atNs]) => !waiting.has(id) && atNs <= nowNs));
 }
 
-/** By threshold id: the last new reading. */
+/** The time of the last new reading, by threshold id. */
 export function thresholdsLastSeenAt(
   met: readonly Threshold[],
   updated: readonly Threshold[],

@@ -16,6 +16,6 @@ export interface NotifierState {
   readonly hint: string | undefined;
   /** Whether its signal is polled without it. false: it is only an additional source. */
   readonly essential: boolean;
-  /** Of a live sampler: its current period, which depends on the distance to the limit. */
+  /** The current period of a live sampler, which depends on the distance to the limit. */
   readonly periodMs?: number | undefined;
 }

@@ -19,7 +19,7 @@ export interface ReportedEpisode {
   readonly clearSinceNs: bigint | undefined;
 }
 
-/** By threshold id. */
+/** Episodes by threshold id. */
 export type ReportedEpisodes = ReadonlyMap<string, ReportedEpisode>;
 
 /** @param configured  the episode of a threshold that was removed from the configuration ends at once */

@@ -9,6 +9,6 @@ export interface ThresholdCause extends Joined {
   readonly observation: Observation;
   /** In units of the signal, with the min reclaim if it is owed. */
   readonly limit: bigint;
-  /** Of pressure: the reading of memory.available. Left out: another signal, or not known. */
+  /** For pressure: the reading of memory.available. Left out: another signal, or not known. */
   readonly memory?: Observation;
 }

@@ -16,7 +16,7 @@ export interface Storage {
 export interface VolumeClaimSpec extends Omit<Storage, 'storageClassName'> {
   /** '': none; undefined: the default one, when the claim is made. */
   readonly storageClassName: string | undefined;
-  /** Of volumes that exist; undefined: any. */
+  /** The selector for existing volumes; undefined: any. */
   readonly selector: LabelSelector | undefined;
 }
 
@@ -57,7 +57,7 @@ export interface StorageClass {
   readonly isImmediate: boolean;
   /** allowedTopologies: one must match; empty: all nodes. */
   readonly topologies: readonly NodeSelectorTerm[];
-  /** Of claims that name none. Of several the newest counts. */
+  /** Claims that name no class get it. Of several such classes the newest counts. */
   readonly isDefault: boolean;
   /** creationTimestamp in ns since 1970. */
   readonly createdNs: bigint;
@@ -82,7 +82,7 @@ export interface StorageCapacity {
 }
 
 export interface ClusterVolumes {
-  /** By namespace/name. */
+  /** Claims by namespace/name. */
   readonly claims: ReadonlyMap<string, VolumeClaim>;
   readonly volumes: ReadonlyMap<string, ClusterVolume>;
   /** Empty: not known, and claims that are not bound may go anywhere. */

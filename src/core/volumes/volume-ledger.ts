@@ -29,7 +29,7 @@ export class VolumeLedger {
   /** The state without volumes that a claim is bound to, which most are. */
   readonly bindable: ClusterVolumes;
   readonly #unbound: Map<string, ClusterVolume>;
-  /** Of pods whose claims are all bound: they stay so. */
+  /** Attachments of pods whose claims are all bound: they do not change. */
   readonly #attachments = new WeakMap<VolumePod, readonly Attachment[]>();
 
   constructor(from: ClusterVolumes) {
@@ -74,7 +74,7 @@ export class VolumeLedger {
     }
   }
 
-  /** Of a claim that is not bound: what its class makes. */
+  /** The attachments of a pod; for a claim that is not bound, those that its class would make. */
   attachmentsOf(pod: VolumePod): readonly Attachment[] {
     if (pod.volumes.length === 0) return NO_ATTACHMENTS;
     const known = this.#attachments.get(pod);

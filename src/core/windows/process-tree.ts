@@ -2,7 +2,7 @@
 export interface TreeProcess {
   readonly pid: number;
   readonly parentPid: number;
-  /** By the system's clock; 0n: not known, which makes it nothing's child. */
+  /** The time of its start by the system's clock; 0n: not known, so that it counts as no process's child. */
   readonly createdAt: bigint;
 }
 
@@ -19,7 +19,7 @@ export function byAge(a: TreeProcess, b: TreeProcess): number {
  */
 export class ProcessTree<P extends TreeProcess> {
   readonly #byPid: ReadonlyMap<number, P>;
-  /** By the pid of the child; without cycles. */
+  /** Parents by the pid of the child; without cycles. */
   readonly #parents = new Map<number, P>();
   readonly #children = new Map<number, P[]>();
 

@@ -77,7 +77,7 @@ export function systemProtection(processes: readonly EndableProcess[], own: Read
 
 const SYSTEM_PID = 4;
 
-/** By the service's name, and by whether it shares its process. */
+/** The protection by the name of the service, and by whether it shares its process. */
 export function serviceProtection({ name, ownProcess }: { readonly name: string; readonly ownProcess: boolean }): Protection | undefined {
   const why = services.get(name.toLowerCase());
   if (why !== undefined) return { kind: 'system', why: `${name}: ${why}` };

@@ -24,7 +24,7 @@ export interface OomGroup {
   readonly path: string;
   /** Inode of its directory. */
   readonly id: bigint;
-  /** Of its processes in the workload. */
+  /** Anonymous memory of its processes in the workload. */
   readonly anonBytes: bigint;
 }
 

@@ -23,7 +23,7 @@ export interface Rule {
   /** Written, or that of its class. */
   readonly priority?: number;
   readonly priorityClass?: string;
-  /** Of its class. */
+  /** The preemption policy of its priority class. */
   readonly preemptionPolicy?: PreemptionPolicy;
   readonly requestsMemory?: bigint;
   readonly terminationGracePeriodNs?: bigint;

@@ -86,7 +86,7 @@ export function migrateConfig(shutdownGracePeriodNs: bigint, criticalNs: bigint)
   ];
 }
 
-/** Of all groups together; 0n: no workload is ended at a shutdown. */
+/** The time of all groups together; 0n: evictd ends no workload at a shutdown. */
 export function shutdownRequestedNs(config: ShutdownConfig): bigint {
   return periodRequestedNs(shutdownGracePeriods(config));
 }

@@ -70,7 +70,7 @@ export class WorkloadSources {
   }
 }
 
-/** Of cgroups that all contain the same one; of equals the first. */
+/** The innermost of cgroups that all contain the same one; of equal ones the first. */
 export function innermost<T extends { readonly path: string }>(holding: readonly T[]): T | undefined {
   return holding.reduce<T | undefined>((a, b) => (a === undefined || b.path.length > a.path.length ? b : a), undefined);
 }

@@ -81,7 +81,7 @@ export interface Requests {
 /** × 10⁹; undefined: no limit. */
 export interface Limits {
   readonly memory: bigint | undefined;
-  /** Of all containers together, for local storage eviction. */
+  /** The sum of all containers, for local storage eviction. */
   readonly ephemeralStorage: bigint | undefined;
 }
 
@@ -122,7 +122,7 @@ export interface PodParts {
   readonly volumes: readonly LocalVolume[];
   /** spec.resources, if it has a supported resource: it replaces the containers' requests. */
   readonly podLevel: { readonly requests: ResourceList; readonly limits: ResourceList } | undefined;
-  /** Of all containers and the overhead; 'ephemeral-storage' is for local storage eviction. */
+  /** The sum of all containers and the overhead; 'ephemeral-storage' is for local storage eviction. */
   readonly limits: ResourceList;
   readonly priorityClassName: string;
   /** Left out: not set. */
@@ -222,7 +222,7 @@ export interface WorkloadStats {
   readonly images?: FilesystemUsage;
   readonly containers: readonly ContainerStats[];
   readonly volumes: readonly VolumeStats[];
-  /** Of a machine workload. Left out: not measured. */
+  /** Disk use of a machine workload. Left out: not measured. */
   readonly disks?: DiskHoldings;
 }
 
@@ -270,9 +270,9 @@ export interface Candidates {
   readonly awaited?: (workload: Workload, withinNs: bigint, shutdown?: ShutdownGroupStart) => boolean;
   /** How systemd stops a unit; undefined: not a unit of the system manager. Left out: there are no units. */
   readonly stop?: (workload: Workload, when?: StopQuestion) => UnitStop | undefined;
-  /** By workload id. Reads now, which takes a while. Left out: the usages have the counts. */
+  /** Counts by workload id. Reads now, which takes a while. Left out: the usages have the counts. */
   readonly processes?: () => ReadonlyMap<string, bigint>;
-  /** By path. Called only for disk signals. Left out: the usages have all holdings. */
+  /** Disk use by path. Called only for disk signals. Left out: the usages have it. */
   readonly holdings?: (path: string) => DiskHoldings;
   /** Workloads without processes, with the memory still charged to them. Left out: only `veto` reports them. */
   readonly vacant?: () => readonly WorkloadUsage[];

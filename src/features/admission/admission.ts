@@ -9,7 +9,7 @@ export interface Applicant {
   /** kubelet: types.IsCriticalPod. */
   readonly critical: boolean;
   readonly qosClass: QosClass;
-  /** Of a pod, or by the rules. */
+  /** Tolerations of a pod, or those that the rules give a unit. */
   readonly tolerations: readonly Toleration[];
 }
 

@@ -35,7 +35,7 @@ export interface PreemptionDocument {
     /** Names of the disruption budgets that its end violates. Left out: none, or it ends already. */
     readonly violates?: readonly string[];
   }[];
-  /** Of a refusal: the kubelet's sentence for its reason OutOfmemory, and why no workload ends. */
+  /** With a refusal: the kubelet's sentence for its reason OutOfmemory, and why no workload ends. */
   readonly message?: string;
 }
 
@@ -59,7 +59,7 @@ export function postPreempt({ body, by }: Pick<ApiRequest, 'body' | 'by'>, parts
   return { json: documentOf(answer, dryRun || parts.standing().policy.dryRun) };
 }
 
-/** Of a cgroup. Each decision has the name, and all of them are in the saved state. */
+/** The longest name of a cgroup. Each decision has the name, and all of them are in the saved state. */
 const LONGEST_NAME = 255;
 
 function causeOf({ name, path, priority, memory }: RequestingApplicant): DisruptionCause {

@@ -12,7 +12,7 @@ export interface CheckReadings {
   readonly openPlaced: OpenReading;
 }
 
-/** Of this machine. */
+/** The readings of this machine. */
 export const READINGS_HERE: CheckReadings = {
   open: async (loaded) => (await import('../../node/open-reading.js')).openReading(loaded, 'probe'),
   openPlaced: async (loaded) => (await import('../../node/runtime-reading.js')).openNodeReading(loaded),

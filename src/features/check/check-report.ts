@@ -20,7 +20,7 @@ export interface CheckReport extends PressureCheck {
   /** What all of it comes from. */
   readonly reading: NodeReading;
   readonly problems: readonly CheckProblem[];
-  /** Of the signals of `--signal` only. */
+  /** Whether `--signal` limits the report to some signals. */
   readonly isNarrow: boolean;
   /** Configuration warnings that do not affect this check; only in JSON. */
   readonly notices: readonly CheckProblem[];

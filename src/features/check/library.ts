@@ -8,7 +8,7 @@ export type CheckResult = Omit<CheckReport, 'reading' | 'isNarrow' | 'clock'>;
 export interface ConfigurationSources {
   /** Must exist. Left out: /etc/evictd/config.yaml, which may be absent. */
   readonly file?: string | undefined;
-  /** Of a kubelet's drop-ins. */
+  /** The directory of a kubelet's drop-ins. */
   readonly directory?: string | undefined;
   /** As on the command line, in camelCase. */
   readonly flags?: Readonly<Record<string, string | readonly string[]>>;

@@ -44,7 +44,7 @@ export interface MigratedEntry {
 
 /** The configuration of evictd that replaces another program's. */
 export interface Migration {
-  /** Of the whole, before everything else: a paragraph each. */
+  /** Remarks about the whole conversion, before everything else: a paragraph each. */
   readonly remarks: readonly string[];
   /** Other keys of the configuration, one map each. */
   readonly settings: readonly MigratedEntry[];

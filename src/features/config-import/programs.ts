@@ -13,7 +13,7 @@ export interface ImportedProgram {
   readonly rows: readonly Mapping[];
 }
 
-/** By the name that `--from` takes. */
+/** The programs by the name that `--from` takes. */
 export const PROGRAMS = {
   oomd: { convert: convertOomd, rows: OOMD_ROWS },
   'systemd-oomd': { convert: convertSystemdOomd, rows: SYSTEMD_OOMD_ROWS },

@@ -18,7 +18,7 @@ interface Pause {
 
 /** Carries effects out, one for an object at a time. Those that fail are dropped: they come again. */
 export class ActionQueue {
-  /** By object, in this order. */
+  /** Waiting effects by object, in the order in which they are sent. */
   readonly #waiting = new Map<string, ClusterEffect>();
   readonly #running = new Set<string>();
   readonly #pauses = new Map<string, Pause>();

@@ -37,7 +37,7 @@ export interface ClusterWatchParts {
   readonly nowNs: () => bigint;
   readonly log: Pick<Log, 'info' | 'warn'>;
   readonly onEffects: (effects: readonly ClusterEffect[]) => void;
-  /** Of nodes and leases: another look is due soon. */
+  /** Called after a change of nodes or leases: the next step is due soon. */
   readonly onNodes: () => void;
 }
 
@@ -47,7 +47,7 @@ export class ClusterWatch {
   readonly #watches: readonly { close(): void; readonly lists: number }[];
   /** When each kind was confirmed last. */
   readonly #confirmedNs = new Map<Watched, bigint>();
-  /** Of the leases, the last one. */
+  /** The last stall of the watch of the leases. */
   #stall: Stall | undefined;
   readonly #failures = new Map<Watched, number>();
   readonly #problems = new Map<Watched, string>();

@@ -13,7 +13,7 @@ export interface ControllerParts extends LeadParts {
   /** undefined: the service account of the pod. */
   readonly kubeconfig: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Of the Lease. */
+  /** The namespace of the Lease. */
   readonly namespace: string;
   readonly timings: ElectionTimings;
   readonly listen: ListenAddress | undefined;

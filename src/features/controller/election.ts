@@ -15,7 +15,7 @@ export interface ElectionParts {
   readonly timings: ElectionTimings;
   /** CLOCK_BOOTTIME: after a suspension of the machine the lease is over. */
   readonly nowNs: () => bigint;
-  /** Of the lease, while this process leads. */
+  /** The annotations of the Lease while this process leads. */
   readonly annotations: () => Readonly<Record<string, string>>;
   readonly log: Pick<Log, 'info' | 'warn'>;
   readonly onLead: () => void;

@@ -29,7 +29,7 @@ export interface DemoNode {
   readonly detached: boolean;
   /** Stops the evictd with this runtime directory. */
   stop(evictd: ChildProcess, directory: string): void;
-  /** Of a workload or the node; undefined: unreadable. */
+  /** The working set of a workload, or of the node without a name; undefined: unreadable. */
   workingSetBytes(name?: string): bigint | undefined;
   processes(name: string): readonly number[];
   /** Processes of the node that the OOM killer killed. */

@@ -119,7 +119,7 @@ export class DiskWatch implements StepListener {
     if (!this.#closed) this.parts.onNews();
   }
 
-  /** By path. Decides once per pass whether the measurement still counts. */
+  /** Disk use by path. Decides once per pass whether the measurement still counts. */
   #holdings(): (path: string) => DiskHoldings {
     const last = this.#last;
     if (last !== undefined && last.beganNs > this.#lastEndingNs) {
@@ -132,7 +132,7 @@ export class DiskWatch implements StepListener {
     return this.#failure ? nothingKnown : measuring;
   }
 
-  /** By the newest threshold: an older one says nothing about files written since. */
+  /** When the newest threshold was met: an older one does not cover files written since. */
   #shortSinceNs(of: FilesystemRole): bigint | undefined {
     return newest([...this.#short.values()].filter(({ role }) => role === of));
   }

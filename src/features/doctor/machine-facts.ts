@@ -158,9 +158,9 @@ export interface ListedWorkload {
 export type LintFacts = Omit<Finding, 'key'> & Partial<Pick<Finding, 'key'>>;
 
 export interface WorkloadFacts {
-  /** Of each entry of `workloads`. */
+  /** One for each entry of `workloads`. */
   readonly sources: readonly PresentSource[];
-  /** Of all sources. */
+  /** The workloads of all sources. */
   readonly listed: readonly ListedWorkload[];
   /** File descriptors per workload. */
   readonly filesEach: number;

@@ -23,7 +23,7 @@ interface EvictOptions extends ConfigOptions {
   readonly output: OutputFormat;
 }
 
-/** Of one workload, for --output json. */
+/** The result for one workload, for --output json. */
 type EvictResult = { readonly workload: string } & (
   | { readonly state: 'evicting' | 'ended' | 'would be evicted'; readonly path: string; readonly message?: string }
   | { readonly state: 'refused' | 'failed'; readonly code: string; readonly message: string }
@@ -36,7 +36,7 @@ interface EvictionStatus {
   readonly details?: { readonly name?: string; readonly uid?: string; readonly causes?: NonNullable<EvictionFailure['causes']> };
 }
 
-/** Of the journal. */
+/** The fields of a journal record that the command reads. */
 interface EvictionRecord {
   readonly type: string;
   readonly decision?: number;

@@ -63,7 +63,7 @@ function failed({ code, reason, message, causes, retryAfterSeconds }: EvictionFa
   return { status: code, ...retry, json: { ...STATUS, status: 'Failure', message, reason, ...details, code } };
 }
 
-/** By its path, or by its name if only one has it. */
+/** The workload with this path, or with this name if only one has it. */
 function named(asked: string, found: Candidates): Workload | EvictionFailure {
   const there = found.usages.flatMap(({ workload }) => (isPresent(workload, found) ? [workload] : []));
   const byPath = there.filter(({ path }) => path === asked);

@@ -39,7 +39,7 @@ export interface ExplainedMoment {
   readonly policy: Policy;
   /** What is kept from step to step; of a process that makes no steps the initial state. */
   readonly state: State;
-  /** By an operator. */
+  /** Pauses that an operator set. */
   readonly pauses: readonly TimedPause[];
   readonly observations: Observations;
   /** With what protects each workload now. */
@@ -160,7 +160,7 @@ function thresholdExplanation(
   return source === 'this process' ? 'met' : 'met for its grace period';
 }
 
-/** Of a joined threshold the clause with the most left counts: all must be met. */
+/** The clause of a joined threshold with the most left: all clauses must be met. */
 function nearestOf(thresholds: readonly ThresholdExplanation[]): Explanation['nearest'] {
   const distances = thresholds.flatMap(({ when, met, clauses }) => {
     const open = clauses.filter(({ leftRatio }) => leftRatio !== null).sort((a, b) => (b.leftRatio ?? 0) - (a.leftRatio ?? 0));

@@ -30,7 +30,7 @@ const LISTED = 5;
 interface Past {
   /** The last `start` or `stop` before it; undefined: the journal begins later. */
   run: JournalRecord | undefined;
-  /** By threshold: `threshold` records of the episodes that lasted then. */
+  /** The `threshold` records of the episodes that lasted then, by threshold. */
   readonly episodes: Map<string, JournalRecord>;
   readonly conditions: Set<string>;
   /** The reason of each pause by an operator, by the path of its workload; '': of all evictions. */

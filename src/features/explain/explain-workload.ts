@@ -106,7 +106,7 @@ interface Neighbours {
 }
 type Change = (item: RankedWorkload, neighbours: Neighbours, moment: RankedMoment) => { readonly sooner?: string; readonly later?: string };
 
-/** By the comparator that decides between it and a neighbour. */
+/** What would change the order, by the comparator that decides between the workload and a neighbour. */
 const CHANGES: Partial<Record<ComparatorName, Change>> = {
   'exceeds-request': ({ usage, stays = 0n }, _neighbours, { signal }) => {
     const { resource } = SIGNAL_FACTS[signal];

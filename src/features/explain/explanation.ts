@@ -39,7 +39,7 @@ export interface PolicyExplanation {
 export interface ComparatorExplanation {
   readonly comparator: ComparatorName;
   readonly value: string;
-  /** Of the workloads before and after it; null: there is none. */
+  /** The values of the neighbours in the order; null: there is none. */
   readonly before: string | null;
   readonly after: string | null;
 }
@@ -48,7 +48,7 @@ export interface ComparatorExplanation {
 export interface NeighbourExplanation {
   readonly name: string;
   readonly place: number;
-  /** By which one of the two comes first; null: they are equal. */
+  /** The comparator that decides the order of the two; null: they are equal. */
   readonly decidedBy: ComparatorName | null;
 }
 
@@ -85,7 +85,7 @@ export interface Explanation {
   readonly thresholds: readonly ThresholdExplanation[];
   readonly hasThreshold: boolean;
   readonly policies: readonly PolicyExplanation[];
-  /** Of all thresholds that are not met, the one with the least left; null: none can be read. */
+  /** Among all thresholds that are not met, the one with the least left; null: none can be read. */
   readonly nearest: { readonly when: string; readonly left: string } | null;
   /** What keeps evictd from evicting anything, whatever is met. */
   readonly blockers: readonly string[];

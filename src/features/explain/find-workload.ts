@@ -7,7 +7,7 @@ import { InputError } from '../../errors.js';
 /** All workloads of a moment. */
 type Found = Pick<RankReport, 'ranked' | 'vacant' | 'unreadable' | 'configured'>;
 
-/** By its name, its path or a pattern. @throws InputError  if there is none, or several match a pattern */
+/** Finds a workload by name, path or pattern. @throws InputError  if there is none, or several match a pattern */
 export function findWorkload({ ranked, vacant, unreadable, configured }: Found, wanted: string): RankedWorkload {
   const exact = ranked.filter(({ workload: { name, path } }) => [name, path, printable(name), printable(path)].includes(wanted));
   const glob = compileGlob(wanted);

@@ -18,7 +18,7 @@ const NONE = '(no workload)';
 
 export interface WorkloadHistory {
   readonly name: string;
-  /** By result. */
+  /** The number of evictions by result. */
   readonly evictions: Record<string, number>;
   freedBytes: bigint;
   readonly signals: Set<string>;

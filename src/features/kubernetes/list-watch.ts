@@ -11,7 +11,7 @@ import { documentOf, integerOf, items, member, textOf } from '../../kubernetes/d
 import type { Json } from '../../kubernetes/json.js';
 import type { ApiAnswer, ApiClient } from './client/api-client.js';
 
-/** Of one page. */
+/** The timeout of one page. */
 const LIST_WITHIN_MS = 30_000;
 /** Until a watch is accepted. */
 const OPEN_WITHIN_MS = 10_000;
@@ -155,7 +155,7 @@ export class ListWatch<T> {
   }
 }
 
-/** Of a Status. */
+/** The message of a Status. */
 function messageOf({ body }: ApiAnswer): string {
   if (typeof body === 'string') return body.slice(0, 200);
   const message = typeof body === 'object' && body !== null && 'message' in body ? body.message : undefined;

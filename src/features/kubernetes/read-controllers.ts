@@ -5,7 +5,7 @@ import { messageOf } from '../../errors.js';
 import type { ApiClient } from './client/api-client.js';
 import { ManagerWatch } from './manager-watch.js';
 
-/** Of the manifests. */
+/** The namespace of the manifests. */
 const NAMESPACE = 'evictd';
 /** The default of the command. */
 const OUTSIDE = 'kube-system';
@@ -46,7 +46,7 @@ export async function readControllers(ask: ApiClient['ask'], ownNamespace?: stri
   return forbidden === undefined ? undefined : { kind: 'forbidden', what: forbidden };
 }
 
-/** By the wall clock: doctor looks once, and sees no change. */
+/** Whether the Lease is fresh by the wall clock: doctor reads it once, and sees no change. */
 function isFresh(renewTime: string): boolean {
   const renewedNs = timeOf(documentOf(renewTime || undefined)) ?? 0n;
   return Date.now() - Number(renewedNs / 1_000_000n) <= FRESH_MS;

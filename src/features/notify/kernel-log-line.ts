@@ -18,7 +18,7 @@ export const openKernelLogLine =
   (file = '/dev/kmsg'): OpenNotifier =>
   ({ kernelLog }, { hierarchies: { unified }, report }) => {
     if (!kernelLog) return undefined;
-    /** By serial of the decision: afterwards the cgroup may be gone. */
+    /** Pressure by serial of the decision: afterwards the cgroup may be gone. */
     const pressures = new Map<number, string>();
     return {
       before: (decision) => {

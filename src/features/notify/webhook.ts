@@ -12,7 +12,7 @@ const MAX_QUEUED = 64;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 300_000;
 const ATTEMPTS = 10;
-/** Of the server; others mean that the same request would fail again. */
+/** Statuses of the server after which a retry may succeed. */
 const PASSING = new Set([408, 425, 429]);
 
 /** Where tests wait less. */

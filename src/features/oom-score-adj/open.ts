@@ -15,7 +15,7 @@ export function foundFilePath(runtimeDirectory: string, instance: string): strin
 export interface OomScoreAdjusterParts {
   readonly node: LinuxNode;
   readonly workloads: WorkloadSource;
-  /** Of the instance lock, which evictd holds. */
+  /** The name of the instance lock, which evictd holds. */
   readonly instance: string;
   readonly log: Log;
 }

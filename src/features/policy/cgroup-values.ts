@@ -77,7 +77,7 @@ export class CgroupValues {
     return this.#followed.keys();
   }
 
-  /** By path. One that was removed, or made again under its name, is left out, and no longer followed. */
+  /** Readings by path. A cgroup that was removed, or made again under its name, is left out and no longer followed. */
   read(): ReadonlyMap<string, ScopeReading> {
     const timeNs = process.hrtime.bigint();
     this.#readTable();
@@ -216,7 +216,7 @@ function addBoundMemory(memory: ReturnType<ReadBoundMemory>, values: Map<RawValu
   values.set('memory.boundNodes.capacity', Number(memory.capacityBytes));
 }
 
-/** Of which oom_score is read: a reading must not take long. */
+/** The maximum number of processes whose oom_score is read: a reading must not take long. */
 const MAX_PROCESSES = 256;
 
 /** 0: it has ended. */

@@ -21,14 +21,14 @@ export interface ReclaimYield {
   readonly freedBytes: bigint;
   /** The time was over before enough was freed. */
   readonly isLate: boolean;
-  /** By cgroup, of those from which nothing was freed. */
+  /** One error for each cgroup from which nothing was freed. */
   readonly errors: readonly string[];
 }
 
 /** In one write, which cannot be ended: a disk may be slow. */
 const PART_BYTES = 8n * 1024n * 1024n;
 
-/** By memory.reclaim, part by part, each on another thread, one cgroup after another. Never rejects. */
+/** Writes memory.reclaim in parts, each on a worker thread, one cgroup after another. Never rejects. */
 export async function reclaimMemory(hierarchy: CgroupHierarchy, { targets, memoryBytes, untilNs }: ReclaimPlan): Promise<ReclaimYield> {
   let freedBytes = 0n;
   const errors: string[] = [];

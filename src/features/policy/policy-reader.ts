@@ -40,7 +40,7 @@ export class PolicyReader {
   #listed = new Set<string>();
   #nextListingNs = 0n;
   #wanted: ReadonlyMap<string, ReadonlySet<RawValue>> = new Map();
-  /** By the scopes that match: cgroups with the same share the set, so that a change elsewhere does not touch them. */
+  /** Values by the scopes that match: cgroups with the same scopes share the set, so that a change elsewhere does not affect them. */
   readonly #values = new Map<string, ReadonlySet<RawValue>>();
 
   constructor(parts: NodeValuesParts, policies: readonly ConfiguredPolicy[]) {

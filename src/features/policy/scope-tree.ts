@@ -4,7 +4,7 @@ import { cgroupsIn } from '../../workloads/cgroup/child-cgroups.js';
 import { MAX_IN_MANAGER, MAX_LEVELS_IN_MANAGER } from '../../workloads/systemd/unit-tree.js';
 import type { TreeShape, TreeVisitor } from '../../workloads/cgroup/source-root.js';
 
-/** Of all patterns together. Users make cgroups, and the time and watches that these take are the machine's. */
+/** The limit for all patterns together, because users can make cgroups that take time and watches of the machine. */
 export const MAX_SCOPES = 4_096;
 const MAX_HOLDERS = 4_096;
 const MAX_SEEN = 16_384;

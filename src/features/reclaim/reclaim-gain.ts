@@ -16,7 +16,7 @@ export interface Gain {
   readonly error: string | undefined;
 }
 
-/** By the name of a step or of a collection of container runtimes. */
+/** The gain with the name of a step, or of a collection of container runtimes. */
 export interface NamedGain {
   readonly name: string;
   readonly gain: Gain;

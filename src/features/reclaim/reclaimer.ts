@@ -16,7 +16,7 @@ type Collector = Pick<ContainerRuntime, 'endpoint' | 'collect'>;
  */
 export class StepReclaimer implements Reclaimer {
   constructor(
-    /** Of the configuration in force. */
+    /** The steps of the configuration in force. */
     public steps: readonly ReclaimStep[],
     private readonly runtimes: () => readonly Collector[],
     private readonly runner: CommandRunner,

@@ -23,7 +23,7 @@ interface Readings {
  */
 export class ReadingGaps {
   readonly #readings = new Map<Signal, Readings>();
-  /** By threshold id: when the threshold was last read as not met. */
+  /** The time when the threshold was last read as not met, by threshold id. */
   readonly #unmetAtNs = new Map<string, bigint>();
   #beganAtNs: bigint | undefined;
 

@@ -54,7 +54,7 @@ function stepsText(steps: number): string {
 /** Order of the records of one step: outcomes, observations, decisions. */
 const ORDER = ['outcome', 'escalation', 'reclaimed', 'threshold', 'condition', 'reclaim', 'decision', 'alert', 'error'];
 
-/** By time, then by {@link ORDER}; the journal writes decisions first. */
+/** Sorts by time, then by {@link ORDER}; the journal writes decisions first. */
 function inOrder(records: readonly TimedRecord[]): readonly TimedRecord[] {
   const rank = ({ record }: TimedRecord): number => ORDER.indexOf(record.type);
   return records.toSorted((a, b) => (a.atNs === b.atNs ? rank(a) - rank(b) : Number(a.atNs - b.atNs)));

@@ -105,7 +105,7 @@ export interface RunReport {
 export interface OtherReport {
   /** `notBefore`: the time is that of a reading, and the crossing was earlier, but not before this. */
   readonly differences: readonly (Difference & { readonly time: string; readonly notBefore?: string })[];
-  /** Of each signal with a threshold. */
+  /** Readings of each signal with a threshold. */
   readonly readings: readonly SignalReadings[];
   /** Records with the other configuration. */
   readonly records: readonly TimedRecord[];

@@ -93,7 +93,7 @@ function lengthOf(text: string, maxNs: bigint): bigint {
   throw new UsageError('EVICTD_PAUSE_LENGTH', `a pause of ${formatDuration(forNs)} is not permitted`, { hint });
 }
 
-/** By its path, or by its name if only one has it. */
+/** The workload with this path, or with this name if only one has it. */
 function workloadOf(asked: string, { usages }: Pick<Candidates, 'usages'>): PausedWorkload {
   const all = usages.map(({ workload: { name, path } }) => ({ name, path }));
   const found = all.filter(({ path }) => path === asked);

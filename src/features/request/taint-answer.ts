@@ -12,7 +12,7 @@ import type { Monitor } from '../../monitor/loop.js';
 
 /** What a running evictd needs to change its taints. */
 export interface TaintParts {
-  /** Of the configuration in force. */
+  /** The taints of the configuration in force. */
   readonly configured: () => readonly Taint[];
   readonly dryRun: boolean;
   readonly monitor: Pick<Monitor, 'ask' | 'remaining'>;

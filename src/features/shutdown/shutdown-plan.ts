@@ -89,7 +89,7 @@ function withOthers(
   return new Map(workloads.map((one) => [one.id, turnWith(one)]));
 }
 
-/** By workload id: the workloads that systemd stops with a unit. */
+/** The workloads that systemd stops with a unit, by id of the unit's workload. */
 export type WorkloadsStoppedWith = ReadonlyMap<string, readonly Workload[]>;
 
 /** As far as known. */

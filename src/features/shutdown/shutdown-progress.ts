@@ -32,7 +32,7 @@ export interface EndedWorkload extends EndingWorkload {
   readonly result: ShutdownResult;
   /** Since the request. */
   readonly afterNs: bigint;
-  /** Of `survived`; undefined: not known. */
+  /** The number of processes that have `survived`; undefined: not known. */
   readonly processesLeft?: number | undefined;
   readonly error?: string | undefined;
 }

@@ -171,7 +171,7 @@ function roundly(ns: bigint): string {
 export interface ShutdownRunParts {
   readonly workloads: Pick<WorkloadSource, 'candidates'>;
   readonly evictor: Evictor;
-  /** By workload id: it is being evicted. */
+  /** Whether the workload with this id is being evicted. */
   readonly isEvicted: (id: string) => boolean;
 }
 

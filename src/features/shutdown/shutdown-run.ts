@@ -42,7 +42,7 @@ export class ShutdownRun {
   #plannedNs: bigint | undefined;
   #planned: readonly ShutdownGroup[] = [];
   readonly #signalled = new Set<string>();
-  /** By workload id: planned workloads that ended before they were signalled. */
+  /** Ids of planned workloads that ended before they were signalled. */
   readonly #gone = new Set<string>();
   #ending: readonly EndingWorkload[] = [];
   readonly #ended: EndedWorkload[] = [];

@@ -31,9 +31,9 @@ const FAILED = { code: 'EVICTD_SHUTDOWN_FAILED' } as const;
 /** The shutdown of the machine: ends the workloads group by group, and then lets the machine go down. */
 export class Shutdown implements Pick<StepListener, 'stepped'> {
   #run: ShutdownRun | undefined;
-  /** Of a shutdown whose groups are over while the machine still shuts down. */
+  /** The course of a shutdown whose groups are over while the machine still shuts down. */
   #course: ShutdownCourse | undefined;
-  /** By workload id: evictions in flight; during a shutdown also those since it began. */
+  /** Ids of workloads with an eviction in flight; during a shutdown also those evicted since it began. */
   #evicted: ReadonlySet<string> = new Set();
   #lasts = false;
 

@@ -27,7 +27,7 @@ const OWNER_KINDS: readonly PodOwner['kind'][] = ['ReplicaSet', 'StatefulSet', '
 /** Pods of `--add`: as the API server admits them. */
 export class AddedPods {
   readonly #classes: readonly PriorityClass[];
-  /** Of the pods that were read. */
+  /** Owners of the pods that were read. */
   readonly owners: PodOwner[] = [];
 
   constructor(classes: readonly PriorityClass[]) {

@@ -2,7 +2,7 @@
 export interface WrittenAction {
   readonly option: 'pressure' | 'drain' | 'taint' | 'fail' | 'add';
   readonly values: string[];
-  /** Of `add`. */
+  /** --replicas of `--add`. */
   replicas?: number;
 }
 

@@ -59,10 +59,10 @@ const PAUSE_FACTOR = 20n;
 /** What a running evictd sees and does, for the API. */
 export class RunningStatus {
   readonly #growth = new UsageGrowth();
-  /** Of all workloads, for the other orders. */
+  /** The growth of all workloads, for the other orders. */
   readonly #growthOfAll = new UsageGrowth();
   #budgets: { readonly statuses: readonly NamedBudgetStatus[]; readonly untilNs: bigint } | undefined;
-  /** By signal and order. */
+  /** Ranked candidates by signal and order. */
   readonly #ranked = new Map<string, { readonly candidates: CandidatesStatus; readonly untilNs: bigint }>();
 
   constructor(private readonly parts: RunningParts) {}

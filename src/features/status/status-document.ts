@@ -207,7 +207,7 @@ export interface PolicyStatus {
     readonly scope: string;
     /** `holding`: the condition holds, and its time is not over. `relief`: the ladder is over, the condition still holds. */
     readonly state: 'holding' | 'acting' | 'cooldown' | 'relief';
-    /** Of `acting`: index in steps. */
+    /** The index in steps of the step that is `acting`. */
     readonly step: number | null;
     readonly secondsLeft: number | null;
   }[];

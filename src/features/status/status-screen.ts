@@ -17,11 +17,11 @@ import type {
   ThresholdStatus,
 } from './status-document.js';
 
-/** Of candidates and of decisions, where the screen has no limit. */
+/** The number of candidates and of decisions where the screen has no limit. */
 const LISTED = 10;
 /** Why workloads wait in a drain. */
 const REASONS = 2;
-/** Of what candidates and decisions share. */
+/** The share of candidates in the lines for candidates and decisions. */
 const CANDIDATES_SHARE = 0.6;
 
 /** A status as lines that fit on a screen. What matters most comes first; candidates and decisions share what is left. */

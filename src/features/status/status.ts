@@ -25,7 +25,7 @@ export interface StatusParts extends RankingState {
   readonly stalls: readonly Stall[];
   readonly notifiers: readonly NotifierState[];
   readonly problems: readonly SourceProblem[];
-  /** By an operator. */
+  /** Pauses that an operator set. */
   readonly pauses: readonly TimedPause[];
   readonly taintEvictions: readonly TimedTaintEviction[];
   readonly disruptionBudgets: StatusDocument['disruptionBudgets'];

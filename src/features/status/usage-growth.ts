@@ -17,7 +17,7 @@ export class UsageGrowth {
   #base: Usages | undefined;
   #next: Usages | undefined;
 
-  /** By workload id: per second since an earlier call for the same signal. */
+  /** The growth per second since an earlier call for the same signal, by workload id. */
   since(signal: Signal, ranking: readonly RankedWorkload[], nowNs: bigint): ReadonlyMap<string, number> {
     const usages: Usages = {
       atNs: nowNs,

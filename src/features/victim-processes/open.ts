@@ -27,9 +27,9 @@ export function openProcessRecords(hierarchy: CgroupHierarchy | undefined): Proc
 }
 
 export class ReadProcesses implements ProcessRecords {
-  /** By id of the workload. */
+  /** Known processes by workload id. */
   readonly #known = new Map<string, Known>();
-  /** By number of the decision: what was read after its signal. */
+  /** The processes that were read after the signal, by number of the decision. */
   readonly #left = new Map<number, readonly VictimProcess[]>();
   readonly #recorded = new Set<number>();
   #look: Generator<void> | undefined;

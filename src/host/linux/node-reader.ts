@@ -56,7 +56,7 @@ export class LinuxNodeReader implements LinuxNode {
   readonly #parts: NodeParts;
   readonly #pass: KernelPass;
   readonly #fresh: ReadonlyMap<MemorySource, CurrentStatistics>;
-  /** Of the last pass. */
+  /** The memory readings of the last pass. */
   readonly #memories = new Map<MemorySource, MemoryReading | Missing>();
   #lookAtNs: bigint | undefined;
   readonly #filesystems: Filesystems;

@@ -70,7 +70,7 @@ export class WindowsFilesystems {
     requestAll(() => this.#watched, onAnswer);
   }
 
-  /** By the last answers. */
+  /** The volumes as of the last answers. */
   look(nowNs: bigint): VolumesSeen {
     const readings = new Map(this.#watched.map(({ path, stats }) => [path, stats.read()]));
     const known: string[] = [];

@@ -16,7 +16,7 @@ export interface Holder {
 }
 
 interface RecordedHolder extends Holder {
-  /** Of the process; a bigint as text. */
+  /** The start time of the process; a bigint as text. */
   readonly createdAt: string;
 }
 

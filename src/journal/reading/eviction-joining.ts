@@ -104,7 +104,7 @@ export class ForwardJoining implements Joining {
 /** For records from the newest to the oldest: an outcome comes before its decision. */
 export class BackwardJoining implements Joining {
   readonly #ends = new Map<string, OpenEviction>();
-  /** By node: the decisions that the run after the present one resumed. */
+  /** The decisions that the next run resumed, by node. */
   readonly #edges = new Map<unknown, ReadonlySet<unknown>>();
 
   take(record: JournalRecord): readonly HistoryEvent[] {

@@ -6,7 +6,7 @@ const OWN: ReadonlySet<string> = new Set(['time', 'type', 'node', 'dryRun', 'dec
 
 /** The candidates of one decision, from its record and the `ranking` records that follow it, in any order. */
 export class FullRanking {
-  /** By place. */
+  /** Rows by place. */
   readonly #rows = new Map<unknown, JsonObject>();
   readonly #parts = new Set<unknown>();
   #count: unknown;

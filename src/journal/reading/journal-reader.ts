@@ -99,7 +99,7 @@ async function pathsOf(directory: string, file: string): Promise<string[]> {
     .map((name) => join(directory, name));
 }
 
-/** Of all nodes. */
+/** Texts of recent records of all nodes. */
 async function recentTexts(directory: string): Promise<{ texts: string[]; problems: string[] }> {
   const problem = (error: unknown): string =>
     `the newest records, in ${directory}, are missing: ${errnoName(error) ?? String(error)}; run as root to read them`;

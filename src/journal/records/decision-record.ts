@@ -110,7 +110,7 @@ function shortLists(decision: Decision): Lists {
   };
 }
 
-/** Of the lists in an object, or in the objects in it, as much as fits. */
+/** Cuts each list in an object, and in the objects in it, to LIST_BYTES. */
 function shortened(object: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(object).map(([key, value]): [string, Json] => {

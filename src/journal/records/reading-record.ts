@@ -14,7 +14,7 @@ export function readingOf(reading: ThresholdReading): JsonObject {
   return { signal, kind: thresholdKind(threshold), ...values, ...joinedOf(reading) };
 }
 
-/** Of an entry of the list `thresholds`: the reading of every operand. */
+/** The reading of every operand, for an entry of the list `thresholds`. */
 export function joinedOf({
   threshold,
   observation,

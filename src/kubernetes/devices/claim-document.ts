@@ -30,7 +30,7 @@ export function resourceClaimAt(claim: Field): ResourceClaim {
   };
 }
 
-/** By namespace/name. */
+/** The spec of a claim template, by namespace/name. */
 export function claimTemplateAt(template: Field): readonly [key: string, spec: ClaimSpec] {
   const metadata = member(template, 'metadata');
   const key = `${textOf(member(metadata, 'namespace')) || 'default'}/${textOf(member(metadata, 'name'))}`;
@@ -91,7 +91,7 @@ function countAt(request: Field): number | 'all' {
   }
 }
 
-/** Of a request or a DeviceClass. */
+/** The selectors of a request or a DeviceClass. */
 export function deviceSelectorsAt(selectors: Field): readonly DeviceSelector[] {
   return items(selectors).map((selector) => {
     const expression = textOf(member(member(selector, 'cel'), 'expression'));

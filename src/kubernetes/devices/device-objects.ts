@@ -11,7 +11,7 @@ export const DEVICE_API_VERSIONS = ['resource.k8s.io/v1', 'resource.k8s.io/v1bet
 
 type Take = (objects: DeviceObjects, object: Field) => readonly string[];
 
-/** By kind. Each says what of the object is not simulated. */
+/** Readers by kind. Each returns what is not simulated of the object. */
 const TAKE: Readonly<Record<string, Take>> = {
   ResourceClaim: (objects, object) => objects.takeClaim(resourceClaimAt(object)),
   ResourceClaimTemplate: (objects, object) => objects.takeTemplate(...claimTemplateAt(object)),

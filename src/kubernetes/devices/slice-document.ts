@@ -39,7 +39,7 @@ function required(field: Field, wanted: string): string {
   return text;
 }
 
-/** Of a slice or a device. */
+/** The nodes of a slice or a device. */
 function nodeSelectionAt(field: Field): NodeSelection {
   const name = textOf(member(field, 'nodeName'));
   if (name !== '') return { kind: 'node', name };

@@ -35,7 +35,7 @@ function nodeSelectorTermAt(term: Field): NodeSelectorTerm {
   return { expressions: requirementsAt(member(term, 'matchExpressions')), fields: requirementsAt(member(term, 'matchFields')) };
 }
 
-/** Of v1.NodeAffinity. */
+/** The preferred terms of v1.NodeAffinity. */
 export function preferredNodeTermsAt(nodeAffinity: Field): readonly PreferredNodeTerm[] {
   return items(member(nodeAffinity, 'preferredDuringSchedulingIgnoredDuringExecution')).map((preferred) => ({
     weight: Number(integerOf(member(preferred, 'weight'), 'int32') ?? 0n),

@@ -134,7 +134,7 @@ function labelKeysAt(keys: Field, operator: string, labels: Labels): readonly Re
   });
 }
 
-/** Of containers and sidecars. */
+/** The host ports of containers and sidecars. */
 export function hostPortsAt(spec: Field): readonly HostPort[] {
   const sidecars = items(member(spec, 'initContainers')).filter((container) => textOf(member(container, 'restartPolicy')) === 'Always');
   return [...items(member(spec, 'containers')), ...sidecars]

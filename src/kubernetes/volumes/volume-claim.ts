@@ -22,7 +22,7 @@ export function volumeClaimAt(claim: Field): VolumeClaim {
   };
 }
 
-/** Of a claim, or of the template of one. */
+/** The spec of a claim, or of the template of one. */
 function claimSpecAt(spec: Field): VolumeClaimSpec {
   const className = member(spec, 'storageClassName');
   return {
@@ -34,7 +34,7 @@ function claimSpecAt(spec: Field): VolumeClaimSpec {
   };
 }
 
-/** Of a list of resources; 0n: not given. */
+/** `storage` of a list of resources, in bytes; 0n: not given. */
 export function storageBytesAt(resources: Field): bigint {
   const storage = quantityOf(member(resources, 'storage'));
   return storage === undefined ? 0n : quantityValue(storage);

@@ -122,7 +122,7 @@ function storageClassAt(storageClass: Field): StorageClass {
   };
 }
 
-/** Of a CSINode. */
+/** The drivers of a CSINode. */
 function nodeDriversAt(node: Field): readonly NodeDriver[] {
   return items(member(member(node, 'spec'), 'drivers')).map((driver) => {
     const count = integerOf(member(member(driver, 'allocatable'), 'count'), 'int32');

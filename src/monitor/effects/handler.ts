@@ -25,7 +25,7 @@ export interface Actors {
 /** What a record says beside the effect itself. */
 export interface RecordContext {
   readonly wake: Wake;
-  /** By serial of the decision; undefined: not known. */
+  /** The times of an eviction, by serial of the decision; undefined: not known. */
   readonly timesOf: (serial: number) => EvictionTimes | undefined;
   /** As in Actors. */
   readonly processes?: Pick<ProcessRecords, 'decided' | 'ended'> | undefined;

@@ -42,7 +42,7 @@ export interface OrderResult {
   readonly node: number;
   readonly value: number;
   readonly crossedAtNs: bigint;
-  /** Of the last signal, or of the refusal. */
+  /** The time of the last signal, or of the refusal. */
   readonly atNs: bigint;
   /** Why no process got a signal; undefined: at least one did. */
   readonly error: string | undefined;

@@ -8,12 +8,12 @@ export interface Wake {
   readonly atNs: bigint;
   /** No threshold is crossed yet, but one may be within milliseconds. */
   readonly approaching?: true | undefined;
-  /** Of memory.events and memory.oom_control: the counters that moved, with the kernel's names. */
+  /** For memory.events and memory.oom_control: the counters that moved, with the kernel's names. */
   readonly counters?: readonly string[];
-  /** Of an operator. */
+  /** The pause that an operator requested. */
   readonly pause?: PauseRequest;
   readonly request?: OperatorRequest;
-  /** Of `resume`, as in DisruptionCause. */
+  /** The user who requested `resume`, as in DisruptionCause. */
   readonly by?: string | undefined;
 }
 export type WakeSource =

@@ -44,7 +44,7 @@ export function openWorkloads(
   return source;
 }
 
-/** Of so many workloads a pass reads the working sets, even if only the first must be known. */
+/** Up to this number of workloads a pass reads the working sets of all, even if only the first must be known. */
 const FEW = 16;
 
 type PodFacts<E> = Pick<Protectable, 'byKubelet' | 'pod' | 'pending'> & { readonly effect: E };

@@ -73,7 +73,7 @@ function besides(kind: 'critical' | 'omit', also: Protection | undefined): Prote
   return { kind, ...(also && { also }) };
 }
 
-/** By the list of units that the machine needs, unless a rule lifts that. */
+/** The protection by the list of units that the machine needs, unless a rule lifts it. */
 export function listedProtection({ path, effect }: Pick<Protectable, 'path' | 'effect'>, names: NameFacts): Protection | undefined {
   const listed = protectedUnit(path, names);
   if (listed === undefined || (effect.liftProtection && !listed.always)) return undefined;

@@ -65,7 +65,7 @@ export interface MemberRoot {
 export class SourceRoot implements MemberRoot {
   readonly names = 'directories';
   #tree: CgroupTree | undefined;
-  /** Of the watched directory. */
+  /** The inode of the watched directory. */
   #inode: bigint | undefined;
   #failure: Error | undefined;
   #listed = false;

@@ -17,11 +17,11 @@ export interface Want {
 
 /** containers.json has a KiB for each container. */
 const MAX_STATE_BYTES = 4 * 1024 * 1024;
-/** Of all files of one lookup: parsing takes the time of evictd. */
+/** The maximum for all files of one lookup: parsing takes evictd's time. */
 const MAX_PARSED_BYTES = 2 * MAX_STATE_BYTES;
 const MAX_CONFIGURATION_BYTES = 64 * 1024;
 const MAX_NAMES = 64;
-/** Of the directories that a user's configuration names. */
+/** The maximum number of directories that a user's configuration names. */
 const MAX_ROOTS = 16;
 
 /** The name of a container, that it has none, or the files in which it was not. */
@@ -229,7 +229,7 @@ function inConfig(text: string): NameFound | undefined {
   return typeof name === 'string' && name.length > 1 ? { name: name.replace(/^\//, '') } : undefined;
 }
 
-/** Of all containers: [{"id": …, "names": ["web"], …}, …]. CRI-O's are k8s_CONTAINER_POD_NAMESPACE_UID_ATTEMPT. */
+/** Finds an id in the list of all containers: [{"id": …, "names": ["web"], …}, …]. CRI-O's are k8s_CONTAINER_POD_NAMESPACE_UID_ATTEMPT. */
 function inStorage(text: string, id: string): NameFound | undefined {
   const all = objectIn(text);
   const own = Array.isArray(all) ? (all as readonly ({ readonly id?: unknown; readonly names?: readonly unknown[] } | null)[]) : [];

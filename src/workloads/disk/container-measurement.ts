@@ -29,9 +29,9 @@ const NOTHING: ContainersOnDisk = { layers: [], logs: [] };
 
 /** Disk usage of containers as reported by runtimes, in the background. */
 export class ContainerMeasurement {
-  /** By cgroup path of the workload. */
+  /** Containers by cgroup path of the workload. */
   #parts: ReadonlyMap<string, RuntimePart> = new Map();
-  /** By endpoint and container id. Values that are not refreshed stay and grow old. */
+  /** Reported values by endpoint and container id. Values that are not refreshed stay and grow old. */
   readonly #reported = new Map<string, ReadonlyMap<string, ContainersOnDisk>>();
   readonly #problems = new Map<string, SourceProblem>();
   readonly #asking = new Map<string, Promise<void>>();
@@ -120,7 +120,7 @@ export class ContainerMeasurement {
   }
 }
 
-/** By container id, without containers on filesystems that do not answer. */
+/** Disk use by container id, without containers on filesystems that do not answer. */
 async function onDisk(
   native: Pick<Binding, 'FilesystemStats'>,
   logs: LogFiles,

@@ -25,7 +25,7 @@ const MAX_UNANSWERED = 2;
 
 /** Disk usage of the workloads' directories, measured one after the other in the background. */
 export class DirectoryMeasurement {
-  /** By cgroup path of the workload. */
+  /** The latest measurement, by cgroup path of the workload. */
   #latest: ReadonlyMap<string, readonly MeasuredDirectory[]> = new Map();
   #problems: readonly SourceProblem[] = [];
   #measuring = false;

@@ -15,7 +15,7 @@ import { namesText } from '../../byte-paths.js';
 
 /** The result for one filesystem. */
 interface Measured {
-  /** By the cgroup that contains all processes with the files open. */
+  /** The space of deleted files, by the cgroup that contains all processes with the files open. */
   readonly deleted: ReadonlyMap<string, DiskAmount>;
   readonly holders: readonly DeletedFilesHolder[];
   readonly atNs: bigint;

@@ -13,7 +13,7 @@ const REST_NS = 300_000_000_000n;
 
 /** The largest directories of the node's filesystems, walked one after the other in the background. */
 export class FilesystemTrees {
-  /** By path. */
+  /** Directories by path. */
   readonly #found = new Map<string, FilesystemDirectories>();
   readonly #problems = new Map<string, SourceProblem>();
   readonly #beganNs = new Map<string, bigint>();

@@ -5,7 +5,7 @@ type ImagesReporter = Pick<ContainerRuntime, 'endpoint' | 'usedImages'>;
 
 /** Images that containers use, as runtimes last reported. */
 export class ImagesInUse {
-  /** By endpoint. */
+  /** Reported holders of images, by endpoint. */
   #reported: ReadonlyMap<string, readonly ImageHolder[]> = new Map();
 
   constructor(private readonly runtimes: () => readonly ImagesReporter[]) {}

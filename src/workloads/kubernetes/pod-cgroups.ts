@@ -63,7 +63,7 @@ export class PodCgroups implements Reporter {
     return this.pods.problem();
   }
 
-  /** Of two cgroups with one uid neither counts. */
+  /** Paths by uid. If two cgroups have the same uid, neither counts. */
   #byUid(): ReadonlyMap<string, string> {
     const found = new Map<string, string>();
     const twice = new Set<string>();

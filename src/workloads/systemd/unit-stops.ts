@@ -128,7 +128,7 @@ const FORGOTTEN_NS = 30_000_000_000n;
 
 /** Bounds the total wait of one decision, which may ask about several workloads. */
 class WaitBudget {
-  /** By workload id: its first question and its last one. The last one asked about is last. */
+  /** The times of the first and the last question, by workload id. The workload that was asked about last is last. */
   readonly #asked = new Map<string, { readonly firstNs: bigint; readonly lastNs: bigint }>();
 
   /** Measured from the first question; a late one gets no time. */

@@ -41,7 +41,7 @@ function reasonsOf(obstacles: readonly Obstacle[]): string {
   return [...new Set(obstacles.map(({ why }) => why))].join(', and ');
 }
 
-/** Of the first. */
+/** The index of the test that has the first obstacle. */
 function placeOf(condition: Condition, [first]: readonly Obstacle[]): number {
   return testsOf(condition).findIndex((test) => test === first?.test);
 }

@@ -50,7 +50,7 @@ export class PodGroups {
     if (group.counts.size === 0) this.#forget(group);
   }
 
-  /** Of one namespace. */
+  /** The selected groups of one namespace. */
   *selected(namespace: string, selector: LabelSelector | undefined): Iterable<PodGroup> {
     for (const group of this.#byNamespace.get(namespace) ?? []) if (selects(selector, group.labels)) yield group;
   }
@@ -108,7 +108,7 @@ export class PodGroups {
 
 const NO_LABELS: Labels = new Map();
 
-/** Of terms that select namespaces. */
+/** The key for terms that select namespaces. */
 const ANY_NAMESPACE = '';
 
 function namespacesOf({ podAffinity, podAntiAffinity }: PodGroup): ReadonlySet<string> {

@@ -40,7 +40,7 @@ export const podTopologySpread: FilterPlugin = (input) => {
 /** Matching pods by topology value, for one constraint. */
 class SpreadDomains {
   readonly #counts = new Map<string, number>();
-  /** By index of the node: 1 if the constraint counts it. */
+  /** 1 if the constraint counts the node, by index of the node. */
   readonly #counted: Uint8Array;
   readonly #self: number;
   /** The two domains with the fewest pods, before anything is moved. */

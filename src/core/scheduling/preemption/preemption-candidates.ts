@@ -35,7 +35,7 @@ export function potentialNodes({ input: { cluster } }: Placement, rejected: Filt
 /** What was found on the nodes that were looked at. */
 export interface CandidateSearch {
   readonly candidates: readonly PreemptionCandidate[];
-  /** Of each node that is none. */
+  /** Why a node is not a candidate, per node. */
   readonly reasons: readonly (readonly string[])[];
 }
 
@@ -157,7 +157,7 @@ const CRITERIA: readonly ((candidate: PreemptionCandidate) => number | bigint)[]
   ({ victims }) => -earliestStart(victims),
 ];
 
-/** Of the victims with the highest priority. */
+/** The earliest start among the victims with the highest priority. */
 function earliestStart(victims: readonly SchedulerPod[]): bigint {
   const highest = victims.reduce((most, { priority }) => Math.max(priority, most), -Infinity);
   return victims.filter(({ priority }) => priority === highest).reduce((least, pod) => (startOf(pod) < least ? startOf(pod) : least), NOW);

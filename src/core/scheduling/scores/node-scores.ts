@@ -11,7 +11,7 @@ import { spreadScores } from './spread-scores.js';
 const MEBIBYTE = 1024 * 1024;
 const IMAGE_THRESHOLDS = { least: 23 * MEBIBYTE, most: 1000 * MEBIBYTE };
 
-/** By plugin, weighted; a plugin that does not score this pod is left out. */
+/** Weighted scores by plugin. A plugin that does not score this pod is left out. */
 export type NodeScores = ReadonlyMap<string, number>;
 
 /** Scores 0 to 100, in the order of the feasible nodes. undefined: it does not score this pod. */

@@ -40,7 +40,7 @@ function kill(mapping: Mapping, by: (args: Args) => readonly Comparator[], args:
   };
 }
 
-/** By name. */
+/** Actions by name. */
 export const ACTIONS: Readonly<Record<string, Action>> = {
   kill_by_memory_size_or_growth: kill(
     {

@@ -110,7 +110,7 @@ function pressure(when: (full: string, limit: string) => string, unless?: (full:
 
 const ANY = { args: [], convert: () => ({}) } as const;
 
-/** By name. */
+/** Detectors by name. */
 export const DETECTORS: Readonly<Record<string, Detector>> = {
   pressure_rising_beyond: {
     mapping: {

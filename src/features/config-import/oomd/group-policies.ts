@@ -22,7 +22,7 @@ export interface MigratedChain {
   readonly hasAllTargets: boolean;
   /** undefined: no action of oomd waits. */
   readonly delaySeconds: number | undefined;
-  /** Of the ruleset. */
+  /** The cgroup of the ruleset. */
   readonly cgroup?: string;
   /** How much longer than for the first one its conditions must hold. */
   readonly laterSeconds: number;
@@ -64,7 +64,7 @@ const EACH_PARENT = 'oomd compares what it may kill in several cgroups; evictd h
 
 const WHOLE = 'oomd kills a cgroup without /* as a whole; evictd ends one workload in it after the other while the condition holds';
 
-/** Of slices: a unit ends as a whole in both. */
+/** Whether a target is a slice, which oomd kills as a whole. A unit ends as a whole in both programs. */
 function endsWhole({ targets, steps }: MigratedChain): boolean {
   const [kill] = steps.flatMap((step) => (step !== 'notify' && 'kill' in step ? [step.kill] : []));
   return (

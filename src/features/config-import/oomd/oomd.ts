@@ -21,7 +21,7 @@ const RULESET_ROWS: readonly Mapping[] = [
 ];
 
 const RULESET_MAPPINGS = new Mappings(RULESET_ROWS);
-/** Of plugins of both kinds. */
+/** The arguments of plugins of both kinds. */
 const ARGUMENT_MAPPINGS = new Mappings([...ARGUMENT_ROWS, ...ACTION_ARGUMENT_ROWS]);
 
 /** oomd's default of post_action_delay. */
@@ -182,7 +182,7 @@ function isCovered(target: CgroupPattern, targets: readonly CgroupPattern[]): bo
   return targets.some((other) => scopeText(other) === scopeText(target));
 }
 
-/** Of what a plugin that has a counterpart does not take over. */
+/** Notes about arguments without a counterpart, of a plugin that has one. */
 function argumentNotes(plugin: Plugin, converter: Detector | Action | undefined): Note[] {
   const lost = converter?.mapping.becomes === undefined ? [] : [...plugin.args].filter(([name]) => !converter.args.includes(name));
   return [

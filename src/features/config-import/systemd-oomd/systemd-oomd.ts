@@ -73,7 +73,7 @@ export function convertSystemdOomd(sources: readonly ImportSource[], report: Rep
 
 interface Unit {
   readonly place: UnitPlace;
-  /** By key; the last assignment counts. */
+  /** Settings by key; the last assignment counts. */
   readonly settings: ReadonlyMap<string, Assignment>;
   readonly notes: readonly Note[];
 }
@@ -190,7 +190,7 @@ class Conversion {
     return [{ title, notes, when: conditions.join(' & '), ...(duration > 0 && { for: seconds(duration) }), then }];
   }
 
-  /** Of limits in percent; none: one of them is 100, which nothing exceeds. */
+  /** Conditions of limits in percent; none: one of them is 100, which nothing exceeds. */
   #conditions({ pressure, swap }: { readonly pressure?: number; readonly swap?: number }): string[] {
     if (pressure === 100 || swap === 100) return [];
     return [
@@ -243,7 +243,7 @@ const IDLE_RULE = 'no policy: this rule has no Action=, no condition, or one tha
 
 const UNUSED_RULE = 'no policy: no unit among the files has OOMRules= with this rule';
 
-/** Of the setting that makes the unit one of systemd-oomd. */
+/** Notes about the setting that makes the unit one of systemd-oomd. */
 function sourceNotes({ notes }: Unit): Note[] {
   const own = notes.find(({ text }) => text !== OTHER_SECTION);
   return own === undefined ? [] : [{ ...own, text: 'its workloads' }];

@@ -8,7 +8,7 @@ export interface Assignment {
   readonly section: string;
   readonly key: string;
   readonly value: string;
-  /** Of the value. */
+  /** The position of the value. */
   readonly position: SourcePosition;
 }
 

@@ -115,7 +115,7 @@ function examineVolumes(config: Config, native: WindowsBinding, timeouts: Timeou
   );
 }
 
-/** Of a directory that does not exist, the nearest ancestor: evictd would create it there. */
+/** The volume of a directory. If the directory does not exist, the nearest ancestor counts: evictd would create it there. */
 async function readVolume(native: WindowsBinding, path: string): Promise<VolumeFacts['answer']> {
   let at = path;
   let reading = await statistics(native, at);

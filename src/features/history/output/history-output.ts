@@ -259,7 +259,7 @@ function rowOf({ name, evictions, freedBytes, oomKills, signals, last }: Workloa
   );
 }
 
-/** By evictions, then OOM kills. */
+/** Sorts by the number of evictions, then of OOM kills. */
 function ordered({ workloads }: Summary): WorkloadHistory[] {
   const hits = ({ evictions, oomKills }: WorkloadHistory): number =>
     evicted(evictions) * 1e6 + OOM_LIMITS.reduce((sum, limit) => sum + oomKills[limit], 0);

@@ -17,7 +17,7 @@ export interface ApiRequest {
   readonly contentType?: string;
   /** Until the whole answer is there. The wait for the client's own limit counts. */
   readonly withinMs: number;
-  /** Of that limit. Left out: 1. 2: also that of the next request, which has 0 then: no other request comes between them. */
+  /** The tokens that the request takes from that limit. Left out: 1. 2: also for the next request, which then takes 0. */
   readonly tokens?: number;
   /** Called after the wait for that limit. What it throws is the outcome, and nothing is sent. */
   readonly beforeSend?: () => void;
@@ -38,7 +38,7 @@ export interface WatchRequest extends Pick<ApiRequest, 'path' | 'query' | 'withi
   readonly onEvent: (event: Json) => void;
 }
 
-/** Of one answer, and of one event. */
+/** The size limit of one answer, and of one event. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
 const KEEP_ALIVE_MS = 15_000;
 /** One of them is for the watch. */

@@ -33,7 +33,7 @@ export interface CouldRunParts {
   readonly pods: readonly string[];
   /** A drain cordons the node. */
   readonly isCordoned?: boolean;
-  /** Of 500 objects; left out: 100. */
+  /** The maximum number of pages of 500 objects; left out: 100. */
   readonly mostPages?: number;
   /** Ends the request. */
   readonly signal?: AbortSignal;

@@ -8,7 +8,7 @@ import { forecastRescheduling, placesLines } from './rescheduling.js';
 const EVERY_MS = 60_000;
 /** 10,000 objects: less than `evictd explain` reads, as the node has little memory then. */
 const MAX_PAGES = 20;
-/** Of more pods, the oldest are dropped. */
+/** The maximum number of waiting pods: beyond it the oldest are dropped. */
 const MAX_WAITING = 64;
 
 /** Logs where the victims of a dry run could run now, after the decision. It runs in no other evictd, and nothing waits for it. */

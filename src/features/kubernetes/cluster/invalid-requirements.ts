@@ -2,7 +2,7 @@ import { meets } from '../../../core/scheduling/label-selector.js';
 import { items, member, members, textOf, wrong, type Field } from '../../../kubernetes/document.js';
 
 const LABEL_OPERATORS = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const;
-/** Of node selectors. */
+/** Operators of node selectors. */
 export const NODE_OPERATORS = [...LABEL_OPERATORS, 'Gt', 'Lt'] as const;
 /** Keys that lead to selectors of nodes. */
 const NODE_SELECTORS: ReadonlySet<string> = new Set(['nodeAffinity', 'nodeSelectorTerms', 'preference']);

@@ -52,7 +52,7 @@ const [FOUND, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, GONE, TOO_MANY_REQUESTS] = [20
 export interface LiveLimits {
   /** For all answers together; left out: a minute for each. */
   readonly withinMs?: number;
-  /** Of 500 objects; left out: any number. */
+  /** The maximum number of pages of 500 objects; left out: any number. */
   readonly mostPages?: number;
   /** Ends the request. */
   readonly signal?: AbortSignal;
@@ -62,7 +62,7 @@ export interface LiveLimits {
 
 /** As kube-controller-manager's client. */
 const RATE = { perSecond: 20, burst: 30 };
-/** Of a request that the server answers with Retry-After, as in client-go. */
+/** Retries of a request that the server answers with Retry-After, as in client-go. */
 const RETRIES = 10;
 
 type Ask = (asked: Pick<ApiRequest, 'path' | 'query'>) => Promise<ApiAnswer>;

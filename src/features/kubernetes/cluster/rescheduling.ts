@@ -7,7 +7,7 @@ import type { CouldRun, CouldRunParts } from './could-run.js';
 export type Rescheduling = CouldRun | Unknown;
 export interface Unknown {
   readonly unknown: string;
-  /** Of the error. */
+  /** The code of the error. */
   readonly code: string;
 }
 

@@ -9,7 +9,7 @@ interface Choice {
 
 const POLICIES = ['Honor', 'Ignore'];
 
-/** By list of a spec: members of its items. */
+/** The known values of members of the items of a list, by list of a spec. */
 const CHOICES: Readonly<Record<string, Readonly<Record<string, Choice>>>> = {
   topologySpreadConstraints: {
     whenUnsatisfiable: { values: ['DoNotSchedule', 'ScheduleAnyway'], otherwise: 'it counts as DoNotSchedule' },

@@ -25,9 +25,9 @@ export function* unmetLabels(
 
 /** The labels that pods have. */
 class KnownPods {
-  /** By namespace, once for all pods with the same. */
+  /** The labels of the pods of a namespace. Pods with the same labels count once. */
   readonly #labels = new Map<string, Map<string, Labels>>();
-  /** By term. */
+  /** Results by term. */
   readonly #found = new Map<string, boolean>();
 
   constructor(pods: readonly SimulatedPod[]) {

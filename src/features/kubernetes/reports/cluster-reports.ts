@@ -14,7 +14,7 @@ import { ApiPodEvictions, type RestoredEvictions } from './pod-evictions.js';
 /** The parts that an evictd without --dry-run has. */
 export interface ClusterReportsParts {
   readonly restored: RestoredEvictions;
-  /** Of this machine. */
+  /** The boot ID of this machine. */
   readonly bootId: string;
   /** The section of the saved state with the pending deletions. */
   readonly section: SavedSection;
@@ -39,7 +39,7 @@ export class ClusterReports implements StepListener, PodEvictions {
   readonly #queue: DeletionQueue;
   readonly #evictions: ApiPodEvictions;
   readonly #node: NodeReport;
-  /** Of earlier configurations, until it shows nothing of evictd. */
+  /** Reports to nodes of earlier configurations, until nothing of evictd is left there. */
   readonly #formerNodes: readonly NodeReport[];
   readonly #events: PodEvents | undefined;
 

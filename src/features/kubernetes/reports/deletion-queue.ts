@@ -47,13 +47,13 @@ export class DeletionQueue {
   readonly #parts: DeletionQueueParts;
   readonly ended: EndedPods;
   #pending: PendingDeletions;
-  /** By uid: a call may have reached the server without an answer, or before the restart. */
+  /** Uids of pods with a call that may have reached the server without an answer, or before the restart. */
   readonly #doubtful: Set<string>;
-  /** By uid: no signal is known to have reached it. */
+  /** Uids of pods that no signal is known to have reached. */
   readonly #held: Set<string>;
-  /** By uid: how often the server has refused its next call, or has failed at its condition. */
+  /** The number of refusals of the next call, or of failures of the condition, by uid. */
   readonly #refusals = new Map<string, number>();
-  /** By uid: they have waited since the last failure. */
+  /** Uids of pods that have waited since the last failure. */
   #waiting = new Set<string>();
   readonly #order = new SendOrder();
   #failures = 0;

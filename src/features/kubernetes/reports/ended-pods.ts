@@ -2,7 +2,7 @@ import type { EndedPod, PendingDeletions } from '../../../core/kubernetes/pendin
 import type { Json } from '../../../kubernetes/json.js';
 import { lastStartMs, uidOf } from '../../../kubernetes/node-pod-document.js';
 
-/** Of more, the oldest are forgotten: as many pods as a large node has. */
+/** The maximum number of remembered pods, as many as a large node has: beyond it the oldest are forgotten. */
 const MAX_ENDED = 256;
 
 /**

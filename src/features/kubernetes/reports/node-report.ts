@@ -19,7 +19,7 @@ export interface NodeReportParts {
   readonly section: SavedSection;
   /** The API server or the node is not configured any more: evictd takes back what it has set there. */
   readonly isLeaving: boolean;
-  /** Of this machine. */
+  /** The boot ID of this machine. */
   readonly bootId: string;
   readonly log: Pick<Log, 'info' | 'warn'>;
   /** Left out: random. Tests wait less. */
@@ -64,7 +64,7 @@ const PUBLISHED_WITHIN_MS = 1_000;
 export class NodeReport implements StepListener {
   readonly #parts: NodeReportParts;
   #wanted: Wanted | undefined;
-  /** Of earlier configurations. */
+  /** Taints of earlier configurations. */
   #staleTaints: readonly Taint[];
   /** The node shows nothing of evictd, and is to show nothing. */
   #isBare = false;

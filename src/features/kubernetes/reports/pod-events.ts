@@ -14,7 +14,7 @@ export interface PodEventsParts {
   readonly pauseMs?: (failures: number) => number;
 }
 
-/** Of more, the oldest are dropped. */
+/** The maximum number of queued events: beyond it the oldest are dropped. */
 const MAX_QUEUED = 64;
 
 /** Publishes in the namespace of each evicted pod why it was evicted. Events that are not sent when evictd ends are lost. */

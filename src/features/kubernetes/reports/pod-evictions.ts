@@ -29,7 +29,7 @@ export interface ApiPodEvictionsParts {
 export interface RestoredEvictions {
   readonly state: { readonly evictions: readonly EvictionInFlight[] };
   readonly signals: ReadonlyMap<number, SentSignals>;
-  /** By serial: why one is not continued. */
+  /** The reason why an eviction is not continued, by serial. */
   readonly abandoned: ReadonlyMap<number, string>;
 }
 
@@ -39,13 +39,13 @@ type SteppedEvictions = Pick<StepReport, 'effects'> & { readonly input: Pick<Ste
 /** Requests for evictions at the API server, and the deletions of pods that evictd ends itself. */
 export class ApiPodEvictions implements PodEvictions, StepListener {
   readonly #parts: ApiPodEvictionsParts;
-  /** By uid: in flight. */
+  /** Evictions in flight, by uid of the pod. */
   readonly #decisions = new Map<string, Decision>();
-  /** By serial: when a signal has reached them, the budgets that this violates are counted. */
+  /** Evictions whose violated budgets are counted when a signal has reached the pod, by serial. */
   readonly #uncounted = new Map<number, Workload['kubernetes']>();
-  /** By serial: their budgets permit it, or are counted. */
+  /** Serials of evictions that the budgets permit, or whose budgets are counted. */
   readonly #settled = new Set<number>();
-  /** By serial: pods that an evictd before had killed, which no evictd followed, and why the eviction is over. */
+  /** Pods that a previous evictd killed and did not follow, and why the eviction is over, by serial. */
   readonly #killedBefore = new Map<number, string>();
 
   /** For evictions in flight: an evictd that was killed before it saved the deletions does so now. */

@@ -13,7 +13,7 @@ export interface SavedSection {
   keep(value: unknown): void;
 }
 
-/** Of each request. */
+/** The timeout of each request. */
 export const WITHIN_MS = 10_000;
 
 export const randomPauseMs = (failures: number): number => backOffMs(failures, Math.random());

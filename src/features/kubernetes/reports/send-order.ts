@@ -14,7 +14,7 @@ const MAX_ERRORS = 2;
  * server answers no call, each round begins with another pod: no pod can hold the others.
  */
 export class SendOrder {
-  /** By uid, in this order. */
+  /** Uids of the pods that come last, in this order. */
   readonly #last = new Set<string>();
   /** The same, where the server has answered no call since: all are tried in the order of their age once it does. */
   readonly #unproved = new Set<string>();

@@ -17,7 +17,7 @@ export class Restraints {
   readonly #file: RestraintFile;
   readonly #log: Pick<Log, 'info' | 'warn'>;
   readonly #held = new Map<string, Held>();
-  /** Of a former evictd, and those that could not be lifted yet. */
+  /** Restraints of a previous evictd, and restraints that could not be lifted yet. */
   #unlifted: readonly Held[] = [];
   #isUnread = false;
   readonly #warned = new WeakSet<Restraint>();

@@ -54,7 +54,7 @@ class CriRuntime implements ContainerRuntime {
   #failure: Error | undefined;
   #asking: Promise<void> | undefined;
   #requestedAtNs: bigint | undefined;
-  /** By id, for running containers. */
+  /** The paths of running containers, by id. */
   #paths: ReadonlyMap<string, ContainerPaths> = new Map();
   readonly #garbage: GarbageCollection;
   #imagesAtNs: bigint | undefined;

@@ -118,7 +118,7 @@ export class Filesystems {
     requestAll(() => this.#watched, onAnswer);
   }
 
-  /** By the last answers. */
+  /** The filesystems as of the last answers. */
   look(nowNs: bigint): FilesystemsSeen {
     const readings = new Map(this.#watched.map((watched) => [watched, watched.stats.read()]));
     const devices: (FilesystemOnDevice & { readonly device: bigint | undefined; roles: FilesystemRole[] })[] = [];

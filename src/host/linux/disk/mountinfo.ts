@@ -39,7 +39,7 @@ function unescape(text: string): string {
   return text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 }
 
-/** Of this process's mount namespace; none if they cannot be read. */
+/** The mounts of this process's mount namespace; none if they cannot be read. */
 export function readOwnMounts(): readonly Mount[] {
   return attempt(() => parseMountinfo(readFileSync('/proc/self/mountinfo', 'utf8'))) ?? [];
 }

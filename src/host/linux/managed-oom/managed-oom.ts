@@ -93,7 +93,7 @@ export class SystemdManagedOom implements ManagedOom {
     }
   }
 
-  /** Of users whose manager runs. */
+  /** Uids of users whose manager runs. */
   #uids(): readonly number[] {
     const names = attempt(() => readdirSync(this.places.runtime)) ?? []; // without logind there are none
     const uids = names.flatMap((name) => (/^\d+$/.test(name) ? Number(name) : []));

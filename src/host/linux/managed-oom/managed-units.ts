@@ -66,7 +66,7 @@ export class ManagedUnits {
     });
   }
 
-  /** By path. undefined: not listed yet. Without a connection the last known ones. */
+  /** Units in the order of their paths. undefined: not listed yet. Without a connection the last known ones. */
   units(): readonly ManagedUnit[] | undefined {
     if (!this.#isListed) return undefined;
     const units = [...this.#entries.values()].flatMap(({ unit }) => unit ?? []);
@@ -204,7 +204,7 @@ export class ManagedUnits {
   }
 }
 
-/** Of 'a(ssssssouso)'. */
+/** The names in a reply of type 'a(ssssssouso)'. */
 function namesOf(units: unknown): readonly string[] {
   const rows: readonly unknown[] = Array.isArray(units) ? units : [];
   return rows.flatMap((row) => (Array.isArray(row) && typeof row[0] === 'string' ? row[0] : []));

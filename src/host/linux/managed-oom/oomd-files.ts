@@ -36,7 +36,7 @@ export function readOomdFiles(root = ''): OomdFiles {
   };
 }
 
-/** By name: of files with the same name the one in the first directory counts, also if it is empty (/dev/null). */
+/** Files in the order of their names. Of files with one name that in the first directory counts, also if empty (/dev/null). */
 function pathsIn(root: string, below: string, end: string): readonly string[] {
   const files = new Map<string, string>();
   for (const directory of DIRECTORIES.map((parent) => `${root}${parent}/${below}`)) {

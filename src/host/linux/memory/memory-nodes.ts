@@ -54,7 +54,7 @@ function ofProcess(directory: string, proc: string): string {
   return /^Mems_allowed_list:\s*(\S+)$/m.exec(pid === undefined ? '' : textOf(`${proc}/${pid}/status`))?.[1] ?? '';
 }
 
-/** Of a cgroup and those below: a slice has no process of its own. */
+/** The maximum number of cgroups to search, because a slice itself has no process. */
 const MAX_SEARCHED = 32;
 
 function firstProcess(directory: string): string | undefined {

@@ -159,7 +159,7 @@ function counterBits(bits: EventsBits | OomBits): readonly { readonly name: stri
   return Object.entries(bits).map(([name, bit]: [string, number]) => ({ name: name.toLowerCase(), bit }));
 }
 
-/** Of a map's threshold and a joined one of the same value only one. Less than 0 is never available. */
+/** One limit for each value, which a map's threshold and a joined one may share. Less than 0 is never available. */
 function limitsOf(operands: readonly Operand[], capacity: bigint): readonly MemoryLimit[] {
   const byText = new Map(operands.map((operand) => [operandText(operand), operand.value]));
   return [...byText].map(([id, value]) => ({ id, bytes: resolve(value, capacity) })).filter(({ bytes }) => bytes > 0n);

@@ -18,7 +18,7 @@ export interface Processes {
   readonly unreadable: number;
 }
 
-/** By age, as in the kernel's list of processes: new ones are appended. */
+/** Processes by age, the order of the kernel's list of processes: new ones are appended. */
 export function processesOfMachine(roots: OomRoots): Processes {
   const pids = readdirSync(roots.proc).filter((name) => /^\d+$/.test(name));
   const { seen, unreadable } = look(
@@ -35,7 +35,7 @@ export function memcgOf(pid: number, { proc, hierarchy }: OomRoots): string | un
   return hierarchy && kernelPath !== undefined ? pathBelowMount(kernelPath.replace(/ \(deleted\)$/, ''), hierarchy) : undefined;
 }
 
-/** By cgroup. cgroup.procs has the kernel's order on v2; v1 sorts it by pid, so age stands for the order of joining. */
+/** Processes, cgroup by cgroup. On v2 cgroup.procs has the kernel's order; v1 sorts it by pid, so age stands for the order of joining. */
 export function processesOfMemcg(domain: string, roots: OomRoots): Processes {
   const { hierarchy } = roots;
   if (!hierarchy) return { seen: [], unreadable: 0 };

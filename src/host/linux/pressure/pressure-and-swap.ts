@@ -49,7 +49,7 @@ export class PressureAndSwap {
   readonly #sources: Readonly<Record<StallResource, ReturnType<typeof pressureSource>>>;
   #requested: readonly Signal[] = [];
   #limits: readonly Operand[] = [];
-  /** Of each threshold with pressure, the amounts that must be short, too. */
+  /** For each threshold with pressure, the amounts that must be short, too. */
   #amounts: readonly (readonly Operand[])[] = [];
   #pass: KernelPass | undefined;
   /** undefined: not asked for yet. */
@@ -230,7 +230,7 @@ export class PressureAndSwap {
     return thresholdTrigger(this.#native, file, { signal, share }, this.#plan.windowNs, this.#wake);
   }
 
-  /** By the last pass; none where it failed. */
+  /** The resources as of the last pass; none if it failed. */
   #resources(): SampledResource[] {
     return OWN_AMOUNT_SIGNALS.flatMap((signal) => {
       const reading = this.#requested.includes(signal) ? this.#pass?.of(this.#plan.amounts[signal]) : undefined;

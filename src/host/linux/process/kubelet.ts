@@ -52,7 +52,7 @@ export class Kubelet {
     return false;
   }
 
-  /** By its executable, or by its name where evictd may not read that. Rejects where it is unknown. */
+  /** Compares the executable, or the name if evictd may not read that. Rejects if it is unknown. */
   async #isKubelet(directory: string): Promise<boolean> {
     try {
       const executable = await this.#executableOf(directory);

@@ -12,7 +12,7 @@ export function lockHolder(path: string): number | undefined {
   return holder === undefined || isZombie(holder) ? undefined : holder;
 }
 
-/** By /proc/locks: the pid in the file of a killed evictd may be another process's by now. May be a zombie. */
+/** The pid in /proc/locks: the pid in the file of a killed evictd may belong to another process by now. May be a zombie. */
 function recordedHolder(path: string): number | undefined {
   const file = readLockFile(path);
   if (file === undefined) return undefined;

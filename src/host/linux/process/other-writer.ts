@@ -115,7 +115,7 @@ async function followed(native: StatusReader, path: string): Promise<Trust> {
   return { problem: undefined, found };
 }
 
-/** By path: the last check, if only root could change the path. */
+/** The last check of a path, if only root could change the path. */
 const TRUSTED_WAYS = new Map<string, readonly string[]>();
 
 function statusesOf(native: StatusReader, paths: readonly string[]): Promise<readonly FileStatus[]> {

@@ -33,7 +33,7 @@ export function fastestFill(native: Pick<Binding, 'measureFill'>): number {
 }
 
 const cores = availableParallelism();
-/** Of this machine, by what has measured it. */
+/** The fill rate of this machine, by the function that measured it. */
 const bytesPerCore = new WeakMap<Binding['measureFill'], number>();
 
 export function fillRates(native: Pick<Binding, 'measureFill'>, unit: FilledUnit): FillRates {

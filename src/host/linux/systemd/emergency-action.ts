@@ -1,4 +1,4 @@
-/** Of every kind of unit. StartLimitAction= can follow only where systemd restarts the unit. */
+/** Properties of every kind of unit. StartLimitAction= can follow only if systemd restarts the unit. */
 const ACTIONS = ['FailureAction', 'SuccessAction'];
 const STARTS = ['OnFailure', 'OnSuccess'];
 /** Starting one of these ends all units, whatever the job mode. */

@@ -2,7 +2,7 @@ import { unmarshall, type DBusMessage } from 'dbus-native/lib/message.js';
 
 /** Bound of a message that is kept; systemd's replies have some ten KiB. */
 const AT_MOST_BYTES = 16 * 1024 * 1024;
-/** By the specification. Any user may send a signal this large: its body is skipped. */
+/** The limit of the specification. Any user may send a signal this large: its body is skipped. */
 const MAX_MESSAGE_BYTES = 128 * 1024 * 1024;
 /** Bound of a signal's header; systemd's paths and members have less than a KiB. */
 const MAX_SIGNAL_FIELDS_BYTES = 16 * 1024;
