@@ -17,8 +17,10 @@ export interface Part {
   readonly reads: readonly string[];
   /** Commands that must be installed, with the Debian package of each. */
   readonly needs?: Readonly<Record<string, string>>;
-  /** It waits more than it computes and measures no time: two of these run at once. */
-  readonly shares?: true;
+  /** No other part runs beside it. */
+  readonly alone?: true;
+  /** One part at a time has it. */
+  readonly uses?: 'wine' | 'build/test' | 'build/node';
 }
 
 const CLANG = { 'clang++': 'clang libclang-rt-14-dev' };
@@ -38,8 +40,8 @@ const PACKAGES = {
 const DOCUMENTS = ['docs/', 'README', 'CHANGELOG'];
 
 /**
- * In the order in which they run: what fails soonest first, then the longest of those that share the machine. `make
- * build` has been run before.
+ * In the order in which they run: the longest first, so that nothing runs by itself in the end. `make build` has been
+ * run before.
  */
 export const PARTS: readonly Part[] = [
   {
@@ -47,6 +49,7 @@ export const PARTS: readonly Part[] = [
     proves: 'the end-to-end and native tests that `make test` leaves out, on this machine',
     reads: ['test/native/', 'test/e2e/', 'test/systemd/', 'test/endurance/', ...DOCUMENTS],
     command: ['node_modules/.bin/vitest', 'run', '--project', 'proof'],
+    alone: true,
     needs: {
       ...CONTAINERS,
       ...READERS,
@@ -58,6 +61,35 @@ export const PARTS: readonly Part[] = [
     },
   },
   {
+    name: 'soak',
+    proves: 'memory, descriptors, threads and inotify watches of a running evictd do not grow in an hour',
+    reads: [],
+    command: ['make', '--no-print-directory', 'soak'],
+  },
+  ...suites.map(({ name, proves, files, documents }) => ({
+    name: `vm-${name}`,
+    group: 'vm',
+    proves,
+    reads: ['test/vm/', ...files, ...(documents ? DOCUMENTS : [])],
+    command: ['node_modules/.bin/tsx', 'test/vm/run.ts', name],
+    needs: QEMU,
+  })),
+  {
+    name: 'chaos',
+    group: 'chaos',
+    proves: 'what evictd promises under random leaks, kills, hangs and restarts: 150 evictions',
+    reads: [],
+    command: ['make', '--no-print-directory', 'chaos', 'ARGS=--evictions=150'],
+  },
+  ...['v2', 'v1', 'hybrid'].map((machine) => ({
+    name: `chaos-${machine}`,
+    group: 'chaos',
+    proves: `the same in a virtual machine with cgroup ${machine}: 170 evictions`,
+    reads: [],
+    command: ['node_modules/.bin/tsx', 'test/chaos/run.ts', `--machine=${machine}`, '--evictions=170', '--actions=60'],
+    needs: QEMU,
+  })),
+  {
     name: 'properties',
     proves: 'every property of the unit tests, with many runs',
     reads: ['test/'],
@@ -66,6 +98,7 @@ export const PARTS: readonly Part[] = [
   {
     name: 'tsan',
     group: 'native',
+    uses: 'build/test',
     proves: 'the C++ classes under the thread sanitizer',
     reads: [],
     command: ['make', '--no-print-directory', 'tsan'],
@@ -74,6 +107,7 @@ export const PARTS: readonly Part[] = [
   {
     name: 'node-asan',
     group: 'native',
+    uses: 'build/test',
     proves: 'the addon in Node under the address sanitizer',
     reads: ['test/native/'],
     command: ['make', '--no-print-directory', 'node-asan'],
@@ -82,6 +116,7 @@ export const PARTS: readonly Part[] = [
   {
     name: 'fuzz',
     group: 'native',
+    uses: 'build/test',
     proves: 'every parser of kernel text on generated inputs',
     reads: [],
     command: ['make', '--no-print-directory', 'fuzz'],
@@ -91,6 +126,7 @@ export const PARTS: readonly Part[] = [
   {
     name: 'tidy',
     group: 'native',
+    uses: 'build/test',
     proves: 'clang-tidy finds nothing in the C++ code',
     reads: [],
     command: ['make', '--no-print-directory', 'tidy'],
@@ -99,6 +135,7 @@ export const PARTS: readonly Part[] = [
   ...['20', '22'].map((version) => ({
     name: `windows-${version}`,
     group: 'windows',
+    uses: 'wine' as const,
     proves: `all Windows tests under Wine with Node ${version}`,
     reads: ['test/windows/'],
     command: ['make', '--no-print-directory', 'windows', `ARGS=${version}`],
@@ -107,6 +144,7 @@ export const PARTS: readonly Part[] = [
   ...['20', '22', '24', '26'].map((version) => ({
     name: `versions-${version}`,
     group: 'versions',
+    uses: 'build/node' as const,
     proves: `the native tests with the one addon on Node ${version}`,
     reads: ['test/native/', 'test/versions/'],
     command: ['make', '--no-print-directory', 'versions', `ARGS=${version}`],
@@ -126,43 +164,11 @@ export const PARTS: readonly Part[] = [
     needs: PACKAGES,
   },
   {
-    name: 'soak',
-    proves: 'memory, descriptors, threads and inotify watches of a running evictd do not grow in an hour',
-    reads: [],
-    command: ['make', '--no-print-directory', 'soak'],
-    shares: true,
-  },
-  ...suites.map(({ name, proves, files, documents }) => ({
-    name: `vm-${name}`,
-    group: 'vm',
-    proves,
-    reads: ['test/vm/', ...files, ...(documents ? DOCUMENTS : [])],
-    command: ['node_modules/.bin/tsx', 'test/vm/run.ts', name],
-    needs: QEMU,
-    shares: true as const,
-  })),
-  {
-    name: 'chaos',
-    group: 'chaos',
-    proves: 'what evictd promises under random leaks, kills, hangs and restarts: 150 evictions',
-    reads: [],
-    command: ['make', '--no-print-directory', 'chaos', 'ARGS=--evictions=150'],
-    shares: true,
-  },
-  ...['v2', 'v1', 'hybrid'].map((machine) => ({
-    name: `chaos-${machine}`,
-    group: 'chaos',
-    proves: `the same in a virtual machine with cgroup ${machine}: 170 evictions`,
-    reads: [],
-    command: ['node_modules/.bin/tsx', 'test/chaos/run.ts', `--machine=${machine}`, '--evictions=170', '--actions=60'],
-    needs: QEMU,
-    shares: true as const,
-  })),
-  {
     name: 'vm-skips',
     group: 'vm',
     proves: 'no test was skipped on every machine',
     reads: ['test/'],
     command: ['node_modules/.bin/tsx', 'test/vm/skips.ts'],
+    alone: true,
   },
 ];

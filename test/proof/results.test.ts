@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { choose, count, isProved, table, type Result } from './results.js';
+import { choose, count, isProved, nextPart, table, type Result } from './results.js';
 
 const parts = [{ name: 'tsan', group: 'native' }, { name: 'fuzz', group: 'native' }, { name: 'soak' }];
 
@@ -15,6 +15,22 @@ describe('choose', () => {
 
   test('an unknown word is refused with the known ones', () => {
     expect(() => choose(parts, ['tsan', 'nonsense'])).toThrow('no part nonsense; there are native, tsan, fuzz, soak');
+  });
+});
+
+describe('nextPart', () => {
+  const [system, soak, wine20, wine22] = [{ alone: true as const }, {}, { uses: 'wine' }, { uses: 'wine' }];
+  test.each<[rule: string, left: readonly object[], running: readonly object[], next: object | undefined]>([
+    ['the first, where nothing runs', [soak, wine20], [], soak],
+    ['a second beside it', [wine20], [soak], wine20],
+    ['no third', [wine22], [soak, wine20], undefined],
+    ['what another uses waits, and the next one runs', [wine22, soak], [wine20], soak],
+    ['all that is left waits for what another uses', [wine22], [wine20], undefined],
+    ['a part that is to be alone waits', [system], [soak], undefined],
+    ['nothing runs beside it', [soak], [system], undefined],
+    ['no part overtakes it', [wine22, system, soak], [wine20], undefined],
+  ])('%s', (_rule, left, running, next) => {
+    expect(nextPart(left, running)).toBe(next);
   });
 });
 

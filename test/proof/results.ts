@@ -58,6 +58,22 @@ export function count(output: string, status: number | null, closingLines: numbe
   return { passed, failed: status === 0 && passed > 0 ? failed : Math.max(failed, 1) };
 }
 
+/**
+ * The part to begin beside those that run; undefined: one of them has to end first.
+ *
+ * @param left  in the order in which they should run
+ */
+export function nextPart<P extends { readonly alone?: true; readonly uses?: string }>(
+  left: readonly P[],
+  running: readonly P[],
+): P | undefined {
+  const [first] = left;
+  if (running.length === 0) return first;
+  if (running.length > 1 || first?.alone || running.some(({ alone }) => alone)) return undefined;
+  const end = left.findIndex(({ alone }) => alone);
+  return left.slice(0, end === -1 ? left.length : end).find(({ uses }) => uses === undefined || running.every((part) => part.uses !== uses));
+}
+
 /** One row a part; a part without a result has dashes. */
 export function table(names: readonly string[], results: Results): string {
   const rows = names.map((name) => {

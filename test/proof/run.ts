@@ -5,7 +5,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { PARTS, type Part } from './parts.js';
-import { choose, count, isProved, table, type Result, type Results } from './results.js';
+import { choose, count, isProved, nextPart, table, type Result, type Results } from './results.js';
 
 const DIRECTORY = 'build/proof';
 const FILE = `${DIRECTORY}/results.json`;
@@ -88,17 +88,23 @@ async function run(part: Part, commit: string): Promise<void> {
   say([...failures.slice(0, 40), `repeat it alone: make proof ARGS=${part.name}   (log: ${log})`].join('\n'));
 }
 
-/** One part at a time; two where both share the machine. */
+/** Two at a time, unless a part is to be alone. */
 async function runAll(parts: readonly Part[], commit: string): Promise<void> {
   const left = [...parts];
+  const running = new Map<Part, Promise<void>>();
   while (left.length > 0 && !interrupted) {
-    const alone = left.findIndex(({ shares }) => !shares);
-    const together = left.splice(0, alone === -1 ? left.length : Math.max(alone, 1));
-    const worker = async (): Promise<void> => {
-      for (let part = together.shift(); part !== undefined && !interrupted; part = together.shift()) await run(part, commit);
-    };
-    await Promise.all([worker(), worker()]);
+    const next = nextPart(left, [...running.keys()]);
+    if (next === undefined) {
+      await Promise.race(running.values());
+      continue;
+    }
+    left.splice(left.indexOf(next), 1);
+    running.set(
+      next,
+      run(next, commit).finally(() => running.delete(next)),
+    );
   }
+  await Promise.all(running.values());
 }
 
 async function main(): Promise<void> {

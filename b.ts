@@ -1,0 +1,3 @@
+import { buildPackage } from './test/vm/package.js';
+import { join } from 'node:path';
+console.log(buildPackage(join('build/lab', 'evictd.deb')));
