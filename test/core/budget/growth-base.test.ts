@@ -79,7 +79,7 @@ const alertIn = (effects: readonly Effect[]): string => {
   return alert === undefined ? '' : alertMessage(alert);
 };
 
-test('page cache hides no growth: workloads of which a decision had only bounds are measured after its signal', () => {
+test('growth of page cache does not count: the usage of workloads with only upper bounds is measured after the signal', () => {
   const node = new Node({}, { big: uses(50n), leak: bound(10n, 30n), other: bound(10n, 30n) });
   expect(kinds(node.next(0, 99n))).toEqual(['big']);
   expect(node.asked).toBe(1);
@@ -102,14 +102,14 @@ test.each<[rule: string, cache: bigint, measured: readonly string[]]>([
   expect(node.measured).toEqual(measured);
 });
 
-test('where the decision had measured all, nothing is read again', () => {
+test('a decision that measured all workloads causes no second reading', () => {
   const node = new Node({}, { big: uses(50n), other: uses(10n) });
   node.next(0, 99n);
   node.next(0.001, 99n, { 1: {} });
   expect(node.asked).toBe(1);
 });
 
-test('what is outside is read once after the signal of an eviction, and for the alert; what is above the workloads stays known', () => {
+test('memory outside the workloads is read after the signal of an eviction, and for the alert; cgroups above workloads are remembered', () => {
   const node = new Node({}, { big: uses(50n), other: uses(10n) });
   node.next(0, 99n);
   expect(node.reads).toEqual([]);
@@ -126,7 +126,7 @@ test('what is outside is read once after the signal of an eviction, and for the 
   expect(node.reads.at(-1)).toContain('/apps');
 });
 
-test('what was above workloads at the base is above them later, though they have ended', () => {
+test('the cgroups above the workloads are remembered, though the workloads have ended', () => {
   const before = { cgroups: new Map(), othersAtMost: 0n, unread: [], counters: new Map(), above: new Set(['/apps']) };
   expect([...ancestorsOf([], before)]).toEqual(['/apps']);
 });
@@ -134,7 +134,7 @@ test('what was above workloads at the base is above them later, though they have
 test.each<[rule: string, overrides: Partial<Policy>]>([
   ['a dry run', { dryRun: true }],
   ['the profile kubelet', { departures: { ...without('budget'), 'no-yield': false } }],
-])('%s reads nothing for it', (_rule, overrides) => {
+])('%s: no memory outside the workloads is read', (_rule, overrides) => {
   const node = new Node(overrides, { big: uses(50n), other: uses(10n) });
   node.next(0, 99n);
   node.next(0.001, 99n, { 1: {} });

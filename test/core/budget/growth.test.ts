@@ -21,8 +21,8 @@ const uses = (mebibytes: bigint, more: Known = {}): Known => ({ workingSetBytes:
 test.each<[rule: string, reliefMib: bigint, availableMib: bigint, mebibytes: bigint]>([
   ['a twentieth of what has to be available', 1000n, 900n, 50n],
   ['a quarter of what was available, where less is left to grow', 10_000n, 400n, 100n],
-  ['no noise: a small threshold', 40n, 900n, 4n],
-  ['no noise: nothing left', 1000n, 0n, 4n],
+  ['no noise is assumed for a small threshold', 40n, 900n, 4n],
+  ['no noise is assumed where nothing is available', 1000n, 0n, 4n],
 ])('the least growth that explains a shortage is %s', (_rule, relief, available, mebibytes) => {
   const before = base({ a: uses(10n) }, available);
   const growers = (bytes: bigint): number =>
@@ -36,14 +36,14 @@ test.each<[rule: string, before: Known, now: Known, grown: bigint, curable: bigi
   ['memory that was swapped out before', uses(50n, { swapBytes: 60n * Mi }), uses(110n), 0n, 0n],
   ['files on a tmpfs stay after an eviction', uses(50n), uses(90n, { staysBytes: 30n * Mi }), 40n, 10n],
   ['a workload whose use was not known before', {}, uses(20n), 0n, 0n],
-  ['an upper bound is no measured value, before …', uses(80n, { workingSetAtMost: true }), uses(100n), 0n, 0n],
-  ['… and now', uses(20n), uses(80n, { workingSetAtMost: true }), 0n, 0n],
+  ['an upper bound before is not a measured value …', uses(80n, { workingSetAtMost: true }), uses(100n), 0n, 0n],
+  ['… nor is an upper bound now', uses(20n), uses(80n, { workingSetAtMost: true }), 0n, 0n],
 ])('growth of a workload: %s', (_rule, before, now, grown, curable) => {
   const { workloads } = growthSince(base({ a: before }), 'memory.available', ranked({ a: now }), 0n);
   expect(workloads.map((one) => [one.grown / Mi, one.curable / Mi])).toEqual(grown === 0n ? [] : [[grown, curable]]);
 });
 
-test('all that a workload uses is growth if it was not there', () => {
+test('the whole usage of a workload that did not exist before is growth', () => {
   const { workloads } = growthSince(base({}), 'memory.available', ranked({ a: uses(20n) }), 0n);
   expect(workloads).toMatchObject([{ grown: 20n * Mi }]);
 });
@@ -66,7 +66,7 @@ const KNOWN = fc.record({
 });
 const WORKLOADS = fc.array(fc.record({ before: KNOWN, now: KNOWN }), { minLength: 1, maxLength: 6 });
 
-test('what upper bounds show to be curable is curable by measured values', () => {
+test('growth that upper bounds show to be curable is also curable by measured values', () => {
   let shown = 0;
   fc.assert(
     fc.property(WORKLOADS, fc.bigInt(0n, 60n), (workloads, lost) => {

@@ -25,7 +25,7 @@ const grown = (before: readonly [Sizes, Sizes?, Others?], after: readonly [Sizes
 
 const names = (growers: readonly MemoryGrower[]): readonly string[] => growers.map(({ name }) => name);
 
-test('the largest is first, whatever it is; what has shrunk is none', () => {
+test('growers are sorted by growth, whatever their kind; a cgroup that has shrunk is not named', () => {
   const before = { '/system.slice/a.service': 100n * MiB, '/system.slice/b.service': 100n * MiB };
   const after = { '/system.slice/a.service': 150n * MiB, '/system.slice/b.service': 90n * MiB };
   expect(grown([before, { SUnreclaim: 0n, Shmem: 7n * MiB }], [after, { SUnreclaim: 60n * MiB, Shmem: 27n * MiB }])).toEqual([
@@ -45,25 +45,45 @@ test.each<[rule: string, bytes: bigint, named: readonly string[]]>([
 test.each<[rule: string, bytes: bigint, named: readonly string[]]>([
   ['an eighth of the largest', 10n * MiB, ['/a', '/b']],
   ['less than that', 10n * MiB - 1n, ['/a']],
-])('beside the largest: %s', (_rule, bytes, named) => {
+])('a second cgroup beside the largest grower: %s', (_rule, bytes, named) => {
   expect(names(grown([{ '/a': 0n, '/b': 0n }], [{ '/b': bytes, '/a': 80n * MiB }]))).toEqual(named);
 });
 
-test('three are named; of equals the first by name', () => {
+test('at most three growers are named, and equal ones are sorted by name', () => {
   const of = (bytes: bigint): Sizes => ({ '/d': bytes, '/c': bytes, '/b': bytes, '/a': bytes });
   expect(names(grown([of(0n)], [of(MiB)]))).toEqual(['/a', '/b', '/c']);
 });
 
 test.each<[rule: string, before: readonly [Sizes, Sizes?, Others?], after: readonly [Sizes, Sizes?], named: readonly string[]]>([
   ['a cgroup that was not there has all its memory since', [{}], [{ '/new': 9n * MiB }], ['/new']],
-  ['not if it may have been beyond the limit', [{}, {}, { unread: ['/'] }], [{ '/new': 9n * MiB }], []],
-  ['it was not, where all beside it were read', [{}, {}, { unread: ['/'] }], [{ '/a.slice/new': 9n * MiB }], ['/a.slice/new']],
-  ['one too small to be listed held at most what the largest such had', [{}, {}, { othersAtMost: 8n * MiB }], [{ '/b': 9n * MiB }], ['/b']],
-  ['so it may not have grown', [{}, {}, { othersAtMost: 8n * MiB + 1n }], [{ '/b': 9n * MiB }], []],
-  ['not if the one above it was counted', [{ '/docker': 9n * MiB }], [{ '/docker/x': 9n * MiB }], []],
-  ['a counter that was not read has not grown', [{}, {}], [{}, { Percpu: 9n * MiB }], []],
-  ['nor one that is not read any more', [{}, { Percpu: 9n * MiB }], [{}, {}], []],
-])('no reading before, or after: %s', (_rule, before, after, named) => {
+  [
+    'a cgroup that may have been beyond the limit of the reading has no known growth',
+    [{}, {}, { unread: ['/'] }],
+    [{ '/new': 9n * MiB }],
+    [],
+  ],
+  [
+    'a cgroup whose siblings were all read did not exist before',
+    [{}, {}, { unread: ['/'] }],
+    [{ '/a.slice/new': 9n * MiB }],
+    ['/a.slice/new'],
+  ],
+  [
+    'a cgroup too small to be listed held at most as much as the largest unlisted one',
+    [{}, {}, { othersAtMost: 8n * MiB }],
+    [{ '/b': 9n * MiB }],
+    ['/b'],
+  ],
+  [
+    'a cgroup that the largest unlisted one outweighs may not have grown',
+    [{}, {}, { othersAtMost: 8n * MiB + 1n }],
+    [{ '/b': 9n * MiB }],
+    [],
+  ],
+  ['a new cgroup below one whose growth counts is not named', [{ '/docker': 9n * MiB }], [{ '/docker/x': 9n * MiB }], []],
+  ['a counter that was not read before has no known growth', [{}, {}], [{}, { Percpu: 9n * MiB }], []],
+  ['a counter that is not read any more has no known growth', [{}, { Percpu: 9n * MiB }], [{}, {}], []],
+])('a cgroup without a reading before or after: %s', (_rule, before, after, named) => {
   expect(names(grown(before, after))).toEqual(named);
 });
 
@@ -75,17 +95,17 @@ test.each<[grower: MemoryGrower, words: string]>([
   [{ kind: 'kernel', name: 'SUnreclaim', grownBytes: 200n * MiB }, 'kernel slab grew by 200MiB (slabtop shows what)'],
   [{ kind: 'kernel', name: 'PageTables', grownBytes: 2n * MiB }, 'page tables grew by 2MiB (VmPTE in /proc/PID/status)'],
   [{ kind: 'tmpfs', name: 'Shmem', grownBytes: 64n * MiB }, 'tmpfs grew by 64MiB (or shared memory; df -t tmpfs -h shows mounts)'],
-])('%#: what it is, and how to find more', (grower, words) => {
+])('growth text %#: it names the grower, and a command that shows more', (grower, words) => {
   expect(growthText({ forNs: 2n * SECOND + 1n, growers: [grower] })).toBe(`in the last 2.1s ${words}`);
 });
 
-test('several in one sentence, none in no sentence', () => {
+test('several growers are one sentence, and no grower gives no sentence', () => {
   const growers = ['/a', '/b'].map((name): MemoryGrower => ({ kind: 'cgroup', name, grownBytes: 1536n * KiB }));
   expect(growthText({ forNs: 60n * SECOND, growers })).toBe('in the last 1m0s cgroup /a grew by 1.5MiB, cgroup /b grew by 1.5MiB');
   expect(growthText({ forNs: SECOND, growers: [] })).toBe('');
 });
 
-test('what was not read is said, before or after, whether or not something grew', () => {
+test('the text names cgroups that were not read, whether or not something grew', () => {
   const text = (before: Others, after: Others, bytes = MiB): string => {
     const base = { available: 0n, held: new Map(), outside: holdings({ '/a': 0n }, {}, before), atNs: 0n } as const;
     const since = { kind: 'leak', freed: 0n } as const;
@@ -96,7 +116,7 @@ test('what was not read is said, before or after, whether or not something grew'
   expect(text({ unread: ['/y'] }, { unread: ['/x'] }, 0n)).toBe(`${grew} (not all cgroups below /x and 1 more were read)`);
 });
 
-test('the counters of /proc/meminfo, and what none of them has', () => {
+test('the counters of /proc/meminfo are read, and memory that no counter has is computed', () => {
   const users = { MemTotal: 1000, MemFree: 300, Buffers: 1, Cached: 200, SwapCached: 2, AnonPages: 100, SReclaimable: 20 };
   const kernel = { SUnreclaim: 30, PageTables: 4, SecPageTables: 5, KernelStack: 6, VmallocUsed: 7, Percpu: 8, Hugetlb: 90, Zswap: 10 };
   const counted = (fields: Readonly<Record<string, number>>) => {

@@ -27,7 +27,7 @@ function cluster(...active: Controller[]): ClusterControl {
 const texts = (effects: readonly ClusterEffect[]): string[] =>
   effects.map((effect) => `${effect.kind} ${'pod' in effect ? effect.pod.name : effect.node}`);
 
-test('an eviction comes again until the pod is being deleted, and a pod that is being deleted gets none', () => {
+test('an eviction is sent again until the pod has a deletion timestamp, and not afterwards', () => {
   const control = cluster('taint-eviction-controller');
   control.handle({ kind: 'pods', listed: [pod('p'), pod('q', { terminating: true })] }, 0n);
   expect(texts(control.handle({ kind: 'node', node: node('a', 'True', { taints: [TAINT] }) }, 1n))).toEqual(['evict p']);
@@ -37,7 +37,7 @@ test('an eviction comes again until the pod is being deleted, and a pod that is 
   expect(texts(control.tick(5n, 5n))).toEqual([]);
 });
 
-test('a list without a pod or node stands for its end', () => {
+test('a pod or node that a new list does not have is treated as deleted', () => {
   const control = cluster('taint-eviction-controller');
   const tolerations = [{ key: 'k', operator: 'Exists', value: '', effect: '', tolerationSeconds: 9n }];
   control.handle({ kind: 'nodes', listed: [node('a', 'True', { taints: [TAINT] })] }, 0n);
@@ -49,7 +49,7 @@ test('a list without a pod or node stands for its end', () => {
   expect(texts(control.handle({ kind: 'pod', pod: pod('p') }, 3n))).toEqual([]);
 });
 
-test('a part that begins looks at all that is known, and its times begin then', () => {
+test('a controller part that starts examines all known objects, and its times begin at its start', () => {
   const control = cluster();
   const tolerations = [{ key: 'k', operator: 'Exists', value: '', effect: '', tolerationSeconds: 9n }];
   control.handle({ kind: 'nodes', listed: [node('a', 'True', { taints: [TAINT] })] }, 0n);
@@ -83,7 +83,7 @@ test('nothing ends a pod while nodes and leases cannot be seen', () => {
   expect(ends(91n * SECOND, SECOND)).toEqual(['evict p', 'force delete q']);
 });
 
-test('an eviction that was due is not cancelled when its pod is deleted; one that waits is', () => {
+test('an eviction that was due is not cancelled when its pod is deleted, but a waiting one is', () => {
   const control = cluster('taint-eviction-controller');
   const tolerations = [{ key: 'k', operator: 'Exists', value: '', effect: '', tolerationSeconds: 9n }];
   control.handle({ kind: 'nodes', listed: [node('a', 'True', { taints: [TAINT] })] }, 0n);
@@ -92,7 +92,7 @@ test('an eviction that was due is not cancelled when its pod is deleted; one tha
   expect(texts(control.handle({ kind: 'pod', pod: pod('q', { terminating: true }) }, 9n * SECOND))).toEqual([]);
 });
 
-test('a node is silent only with the heartbeat that was judged, and not where its Lease is a new one', () => {
+test('a node is silent only for the heartbeat that was judged, and not when its Lease was replaced', () => {
   const control = cluster('node-lifecycle-controller');
   control.handle({ kind: 'nodes', listed: [node('a', 'True', { heartbeat: '1' })] }, 0n);
   control.handle({ kind: 'leases', listed: [{ node: 'a', renewTime: '1' }] }, 0n);

@@ -18,22 +18,22 @@ const pod = (...flags: string[]): ManagerPod => ({ isRunning: true, command: ['k
 const OFF = '--controllers=*,-taint-eviction-controller';
 
 test.each<[rule: string, seen: Partial<SeenManager>, runs: boolean | 'unknown']>([
-  ['nothing is known yet', { lease: 'unknown' }, 'unknown'],
-  ['no lease', { lease: 'free' }, false],
+  ['no part is chosen before anything is known', { lease: 'unknown' }, 'unknown'],
+  ['there is no lease', { lease: 'free' }, false],
   ['a lease that is not renewed, whatever the pods say', { lease: 'free', pods: [pod()] }, false],
   ['a lease alone: a managed cluster', {}, true],
   ['a pod without the flag', { pods: [pod('--leader-elect=true')] }, true],
   ['the flag turns it off', { pods: [pod(OFF)] }, false],
   ['the flag in two words', { pods: [pod('--controllers', '*,-taint-eviction-controller')] }, false],
   ['the flag twice adds up', { pods: [pod('--controllers=*', '--controllers=-taint-eviction-controller')] }, false],
-  ['one of three pods has it on', { pods: [pod(OFF), pod(OFF), pod()] }, true],
+  ['one of three pods has the part switched on', { pods: [pod(OFF), pod(OFF), pod()] }, true],
   ['a pod that has ended does not count', { pods: [pod(OFF), { ...pod(), isRunning: false }] }, false],
-  ['one without a lease', { lease: 'free', pods: [pod('--leader-elect=false')] }, true],
+  ['a pod without a lease does not count', { lease: 'free', pods: [pod('--leader-elect=false')] }, true],
 ])('%s', (_, seen, runs) => {
   expect(managerPart('taint-eviction-controller', { lease: 'held', pods: [], hasTainted: false, ...seen }).runs).toBe(runs);
 });
 
-test('taints that it has set show the node lifecycle, and nothing else', () => {
+test('the taints that a node lifecycle controller has set prove that it runs, and that no other controller does', () => {
   const seen = { lease: 'free', pods: [], hasTainted: true } as const;
   expect(managerPart('node-lifecycle-controller', seen).runs).toBe(true);
   expect(managerPart('taint-eviction-controller', seen).runs).toBe(false);

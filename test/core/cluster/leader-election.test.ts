@@ -14,11 +14,11 @@ const SECOND = 1_000_000_000n;
 const SPEC: LeaseSpec = { holderIdentity: 'a', leaseDurationSeconds: 15, acquireTime: '1', renewTime: '1', leaseTransitions: 3 };
 
 test.each<[rule: string, seen: SeenLease | undefined, identity: string, nowNs: bigint, expected: Partial<LeaseSpec> | undefined]>([
-  ['there is no lease', undefined, 'b', 0n, { holderIdentity: 'b', leaseTransitions: 0 }],
+  ['without a lease evictd acquires it', undefined, 'b', 0n, { holderIdentity: 'b', leaseTransitions: 0 }],
   ['the holder renews it', { spec: SPEC, sinceNs: 0n }, 'a', 99n * SECOND, { acquireTime: '1', renewTime: 'now', leaseTransitions: 3 }],
-  ['another one waits for its whole duration', { spec: SPEC, sinceNs: 0n }, 'b', 15n * SECOND, undefined],
+  ['another process waits for the whole lease duration', { spec: SPEC, sinceNs: 0n }, 'b', 15n * SECOND, undefined],
   [
-    'and takes it then',
+    'another process takes the lease after its duration',
     { spec: SPEC, sinceNs: 0n },
     'b',
     15n * SECOND + 1n,

@@ -17,17 +17,17 @@ const evicting = (effects: readonly NodeEffect[]): string[] =>
   effects.flatMap((effect) => (effect.kind === 'taint' && effect.mode === 'set' ? [effect.node] : []));
 
 test.each<[rule: string, ready: string | undefined, seenNs: bigint, silent: boolean]>([
-  ['at the end of the grace period it is not silent', 'True', 50n * SECOND, false],
-  ['just after it is', 'True', 50n * SECOND + 1n, true],
+  ['at the end of the grace period the node is not silent', 'True', 50n * SECOND, false],
+  ['just after the grace period the node is silent', 'True', 50n * SECOND + 1n, true],
   ['a node that has never reported has a minute', undefined, 60n * SECOND, false],
-  ['and not longer', undefined, 60n * SECOND + 1n, true],
+  ['a node that has never reported is silent after a minute', undefined, 60n * SECOND + 1n, true],
 ])('%s', (_, ready, seenNs, silent) => {
   const nodes = lifecycle();
   nodes.setNode(node('a', ready), 0n);
   expect(silenced(nodes.tick(seenNs, seenNs))).toEqual(silent ? ['a'] : []);
 });
 
-test('what the controller could not see is no silence, and a new renewTime or heartbeat ends it', () => {
+test('a time in which the controller saw nothing is not silence, and a new renewTime or heartbeat ends the silence', () => {
   const nodes = lifecycle();
   for (const name of ['a', 'b', 'c']) nodes.setNode(node(name, 'True'), 0n);
   expect(silenced(nodes.tick(1_000n * SECOND, 50n * SECOND))).toEqual([]);
@@ -83,7 +83,7 @@ test('nodes that are not ready get their NoExecute taint one after another, at t
   expect(evicting(nodes.tick(12n * SECOND, 0n))).toEqual(['a', 'x']);
 });
 
-test('where no node is ready no node is evicted, and a node that is ready again gives each its grace period', () => {
+test('a zone without a ready node has no evictions, and a node that is ready again gives each node its grace period again', () => {
   const nodes = lifecycle();
   const taints = [{ key: 'node.kubernetes.io/unreachable', value: '', effect: 'NoExecute' } as const];
   for (const name of ['a', 'b']) nodes.setNode(node(name, 'Unknown', { zone: name, taints }), 0n);
@@ -108,8 +108,8 @@ test('a silent node counts as not ready at once; an excluded one does not count'
 });
 
 test.each<[rule: string, ready: number, notReady: number, state: string, perSecond: number]>([
-  ['all ready', 5, 0, 'Normal', 0.1],
-  ['none ready', 0, 1, 'FullDisruption', 0.1],
+  ['all nodes are ready', 5, 0, 'Normal', 0.1],
+  ['no node is ready', 0, 1, 'FullDisruption', 0.1],
   ['two of three: fewer than three', 1, 2, 'Normal', 0.1],
   ['three of five', 2, 3, 'PartialDisruption', 0],
   ['less than 55 %', 50, 60, 'Normal', 0.1],

@@ -84,7 +84,7 @@ describe('a condition that can never hold', () => {
     expect(found && conditionText(found, 'cgroup')).toBe(contradicting);
   });
 
-  test('with too many cases it is taken as one that can hold', () => {
+  test('a condition with too many cases is treated as one that can hold', () => {
     const four = '(age > 1h | age > 2h | age > 3h | age > 4h)';
     const never = (fours: number): boolean =>
       neverHolds(conditionOf([...Array.from({ length: fours }, () => four), 'processes > 5', 'processes < 5'].join(' & '), 'cgroup'));
@@ -107,7 +107,7 @@ describe('a condition that can never hold', () => {
     ),
   }));
 
-  test('no reading makes it hold', () => {
+  test('a condition that can never hold is false for any reading', () => {
     let found = 0;
     fc.assert(
       fc.property(anyText, fc.option(values), fc.option(values), (text, processes, dying) => {

@@ -76,7 +76,7 @@ const { text: anyText } = fc.letrec<{ text: string }>((tie) => ({
 }));
 
 describe('properties', () => {
-  test('what is printed is read as the same condition', () => {
+  test('a printed condition parses to the same condition', () => {
     let read = 0;
     fc.assert(
       fc.property(anyText, scopes, (text, scope) => {
@@ -106,7 +106,7 @@ describe('properties', () => {
     ),
   }));
 
-  test('a tree that is printed and read is the same tree', () => {
+  test('a tree that is printed and parsed is the same tree', () => {
     fc.assert(
       fc.property(tree, (condition) => {
         const text = conditionText(condition, 'cgroup');
@@ -128,7 +128,7 @@ describe('properties', () => {
     ['arbitrary text', fc.string({ unit: 'binary', maxLength: 60 })],
     ['pieces of the language in any order', fc.array(pieces, { maxLength: 30 }).map((parts) => parts.join(' '))],
     ['deep nesting', fc.nat(200).map((depth) => `${'!('.repeat(depth)}age > 1h${')'.repeat(depth)}`)],
-  ])('%s gives a condition, or problems within the text', (_name, texts) => {
+  ])('%s parses to a condition, or to problems within the text', (_name, texts) => {
     fc.assert(
       fc.property(texts, scopes, (text, scope) => {
         const parsed = parseCondition(text, { scope, pressureWindowNs: SECOND_NS });
@@ -142,7 +142,7 @@ describe('properties', () => {
     );
   });
 
-  test('a long text is read in linear time', () => {
+  test('a long text is parsed in linear time', () => {
     const text = `${'age > 1h & '.repeat(100_000)}age > 1h`;
     expect(problemsOf(text, 'cgroup').map(({ message }) => message)).toEqual(['more than 32 tests']);
   });

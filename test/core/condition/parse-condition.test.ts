@@ -104,7 +104,7 @@ describe('tests of a metric', () => {
   });
 });
 
-describe('a problem is where it is, and says what to write', () => {
+describe('a problem has its position, and says what to write instead', () => {
   const deep = `${'('.repeat(17)}x`;
   test.each<[text: string, scope: ScopeKind, fault: string, offset: number, message: string, hint: string]>([
     ['', 'node', 'CONDITION', 0, 'is empty', 'memory.available < 10%'],
@@ -198,27 +198,27 @@ describe('a problem is where it is, and says what to write', () => {
     expect(problem?.hint).toContain(hint);
   });
 
-  test('growth may fall: it is compared with 0', () => {
+  test('a threshold for growth is at least 0', () => {
     expect(conditionOf('memory.growth < 0 over 1m', 'cgroup')).toMatchObject({ comparison: '<' });
   });
 
-  test('all tests are checked, and a broken one is skipped with its parentheses', () => {
+  test('all tests are checked, and a broken test is skipped with its parentheses', () => {
     const text = 'memory.foo (age > 1h & age) & memory.bar > 1Mi | (memory.available < 10 & age > 5m)';
     expect(problemsOf(text, 'cgroup').map(({ offset }) => offset)).toEqual([0, 30, 69]);
   });
 
-  test('behind a word of another language reading goes on', () => {
+  test('the parser goes on after a word of another language', () => {
     const text = 'memory.foo > 1Mi and not memory.max exists || age > 5 & (age > 5 or age > 1m)';
     expect(problemsOf(text, 'cgroup').map(({ offset }) => offset)).toEqual([0, 17, 21, 43, 52, 63, 65]);
   });
 
-  test('more than 32 tests are refused', () => {
+  test('a condition with more than 32 tests is refused', () => {
     const tests = (count: number): string => Array.from({ length: count }, () => 'age > 1m').join(' & ');
     expect(parseCondition(tests(32), { scope: 'cgroup', pressureWindowNs: SECOND_NS })).toHaveProperty('condition');
     expect(problemsOf(tests(33), 'cgroup').map(({ message }) => message)).toEqual(['more than 32 tests']);
   });
 
-  test('no name of a metric has a character or a word of the grammar', () => {
+  test('no name of a metric contains a character or a word of the grammar', () => {
     expect(METRIC_NAMES.filter((name) => /[^a-z_.A-Z0-9]/.test(name) || name.startsWith('node.'))).toEqual([]);
   });
 });

@@ -7,11 +7,21 @@ const thresholds = [threshold('allocatableMemory.available', '100Mi'), threshold
 const short = (signal: Signal): Partial<Record<Signal, bigint>> => ({ [signal]: 50n * Mi });
 
 test.each<[rule: string, paths: string[], signal: Signal, said: string]>([
-  ['the largest of those that live in it', ['/other/big', '/pods/small'], 'allocatableMemory.available', 'evict /pods/small grace 0'],
-  ['itself as a workload', ['/other/big', '/pods'], 'allocatableMemory.available', 'evict /pods grace 0'],
-  ['one that contains it', ['/podsother', '/'], 'allocatableMemory.available', 'evict / grace 0'],
-  ['no workload in it: none is evicted', ['/other/big', '/podsother'], 'allocatableMemory.available', 'alert nothing-evictable'],
-  ['for memory of the node it plays no part', ['/other/big', '/pods/small'], 'memory.available', 'evict /other/big grace 0'],
+  [
+    'the largest workload in the shared cgroup is evicted',
+    ['/other/big', '/pods/small'],
+    'allocatableMemory.available',
+    'evict /pods/small grace 0',
+  ],
+  ['the shared cgroup is a workload itself, and is evicted', ['/other/big', '/pods'], 'allocatableMemory.available', 'evict /pods grace 0'],
+  ['a workload that contains the shared cgroup is evicted', ['/podsother', '/'], 'allocatableMemory.available', 'evict / grace 0'],
+  [
+    'no workload is evicted if none is in the shared cgroup',
+    ['/other/big', '/podsother'],
+    'allocatableMemory.available',
+    'alert nothing-evictable',
+  ],
+  ['the shared cgroup is ignored for memory of the node', ['/other/big', '/pods/small'], 'memory.available', 'evict /other/big grace 0'],
 ])('memory of the cgroup that workloads share is short: %s', (_rule, paths, signal, said) => {
   const all = candidates(
     ...paths.map((path, index): [ReturnType<typeof workload>, bigint] => [workload(path, { path }), 300n * Mi - BigInt(index)]),

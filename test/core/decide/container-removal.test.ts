@@ -23,7 +23,7 @@ const both = [threshold('nodefs.available', '100Mi'), threshold('nodefs.inodesFr
 const gone = { 1: { processes: 0, removed: true } };
 const full = { 'nodefs.available': 0n, 'nodefs.inodesFree': 0n };
 
-describe('while the runtime removes it', () => {
+describe('while the runtime removes the files of the victim', () => {
   const loop = (): Timeline => {
     const begun = new Timeline(policy(both), containers({ hog: 300n, web: 200n }));
     expect(evicted(begun.effects(0, full))).toEqual(['evict hog grace 0']);
@@ -39,13 +39,13 @@ describe('while the runtime removes it', () => {
     expect(begun.effects(18, { 'nodefs.available': 99n * Mi, 'nodefs.inodesFree': 99n }, gone)).toEqual([]);
   });
 
-  test('it is over when nine tenths of it are back', () => {
+  test('the eviction is over when nine tenths of the expected bytes are free', () => {
     const begun = loop();
     expect(begun.effects(1, { 'nodefs.available': 269n * Mi, 'nodefs.inodesFree': 300n }, gone)).not.toContain('killed hog 300Mi');
     expect(begun.effects(2, { 'nodefs.available': 270n * Mi, 'nodefs.inodesFree': 300n }, gone).join()).toContain('killed hog');
   });
 
-  test('another filesystem than it was for tells nothing of it', () => {
+  test('a reading of another filesystem does not count as freed space', () => {
     const begun = loop();
     const amounts = { 'nodefs.available': 500n * Mi, 'nodefs.inodesFree': 500n };
     const observed = new Map(
@@ -56,7 +56,7 @@ describe('while the runtime removes it', () => {
     expect(begun.effects(61.1, amounts, gone, other).join()).toContain('killed hog 0Mi');
   });
 
-  test('where nothing comes back for a minute that is said, and another one goes only when the value has moved', () => {
+  test('after a minute without freed space evictd alerts, and evicts another workload only when the value has moved', () => {
     const begun = loop();
     begun.effects(1, full, gone);
     expect(begun.effects(60.9, full, gone)).toEqual([]); // a runtime may take its time
@@ -64,7 +64,7 @@ describe('while the runtime removes it', () => {
     expect(evicted(begun.effects(62, { 'nodefs.available': 4n * Mi, 'nodefs.inodesFree': 500n }))).toEqual([]);
   });
 
-  test('a little of it is not all: it is waited for the rest', () => {
+  test('evictd waits up to a minute for the rest after a part has been freed', () => {
     const begun = loop();
     begun.effects(1, full, gone);
     const some = { 'nodefs.available': 50n * Mi, 'nodefs.inodesFree': 500n };
@@ -73,7 +73,7 @@ describe('while the runtime removes it', () => {
     expect(begun.effects(61.1, some, gone).join()).toContain('killed hog');
   });
 
-  test('where others write as fast as it comes back, a minute is enough', () => {
+  test('a minute of waiting is enough where other writers fill the disk as fast as it is freed', () => {
     const begun = loop();
     for (let second = 1n; second <= 60n; second += 3n) {
       expect(begun.effects(Number(second), { 'nodefs.available': second * Mi, 'nodefs.inodesFree': 500n }, gone).join()).not.toContain(
@@ -84,7 +84,7 @@ describe('while the runtime removes it', () => {
   });
 });
 
-test('what deletes files when it ends is no matter of a runtime: another one goes a second later', () => {
+test('evictd does not wait for a runtime if the workload deletes its files when it ends: the next eviction is a second later', () => {
   const found = (names: readonly string[]): Candidates =>
     withDisks(candidates(...names.map((name): Parameters<typeof candidates>[0] => [workload(name), 1n])), () => ({ nodefs: layer(300n) }));
   const begun = new Timeline(policy([threshold('nodefs.available', '100Mi')]), found(['a', 'b']));

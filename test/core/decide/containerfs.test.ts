@@ -13,7 +13,7 @@ const memory = threshold('memory.available', '100Mi');
 
 /** More, as the kubelet v1.36.2 has them, are in test/vectors/thresholds.jsonl. */
 test.each<[rule: string, layout: ReportedLayout, given: Threshold[], expected: string[], overridden: boolean]>([
-  ['nothing to derive from', 'single', [memory], ['memory.available<100Mi/0'], false],
+  ['there is no threshold to derive from', 'single', [memory], ['memory.available<100Mi/0'], false],
   [
     'single: from the node filesystem, minimum reclaim and grace period with it',
     'single',
@@ -44,13 +44,13 @@ test.each<[rule: string, layout: ReportedLayout, given: Threshold[], expected: s
     false,
   ],
   [
-    'a configured one is replaced where it stands',
+    'a configured containerfs threshold is replaced in its position',
     'single',
     [containers, node],
     ['containerfs.available<10%/0+1Gi', 'nodefs.available<10%/0+1Gi'],
     true,
   ],
-  ['a configured one without a source is left out', 'imagefs', [containers, node], ['nodefs.available<10%/0+1Gi'], true],
+  ['a configured containerfs threshold without a source is left out', 'imagefs', [containers, node], ['nodefs.available<10%/0+1Gi'], true],
   [
     'a container filesystem alone: nothing is derived',
     'containerfs-only',
@@ -59,14 +59,14 @@ test.each<[rule: string, layout: ReportedLayout, given: Threshold[], expected: s
     true,
   ],
   [
-    'of two hard ones the last is the source',
+    'the last of two hard thresholds is the source',
     'single',
     [node, threshold('nodefs.available', '7%', { graceSeconds: 0 })],
     ['nodefs.available<10%/0+1Gi', 'nodefs.available<7%/0', 'containerfs.available<7%/0'],
     false,
   ],
   [
-    'of two hard ones that are configured only the last is replaced',
+    'only the last of two configured hard thresholds is replaced',
     'single',
     [containers, threshold('containerfs.available', '60%'), nodeSoft],
     ['containerfs.available<50%/0', 'nodefs.available<20%/60000000000', 'containerfs.available<20%/60000000000'],
@@ -77,7 +77,7 @@ test.each<[rule: string, layout: ReportedLayout, given: Threshold[], expected: s
   expect({ thresholds: derived.thresholds.map(thresholdId), overridden: derived.overridden }).toEqual({ thresholds: expected, overridden });
 });
 
-test('nothing is derived from an entry of the list: it says itself what it is about', () => {
+test('an entry of the threshold list is not a source: it names its own signals', () => {
   const entry = listed('nodefs.available<10% & io.pressure.some>5%', 'hard');
   expect(updateContainerFsThresholds([entry], 'single')).toEqual({ thresholds: [entry], replaced: [entry], overridden: false });
 });

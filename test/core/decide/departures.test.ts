@@ -5,7 +5,7 @@ import { DEPARTURES, departuresOf } from '../../../src/core/decide/departures.js
 
 const root = join(import.meta.dirname, '../../..');
 
-test('all are taken for evictd, none for the kubelet, and each can be switched by its name', () => {
+test('the profile evictd uses all departures, the profile kubelet none, and each can be switched by its name', () => {
   expect(Object.values(departuresOf('evictd'))).toEqual(DEPARTURES.map(() => true));
   expect(Object.values(departuresOf('kubelet'))).toEqual(DEPARTURES.map(() => false));
   expect(departuresOf('evictd', { 'hard-grace': false })).toEqual({ ...departuresOf('evictd'), 'hard-grace': false });

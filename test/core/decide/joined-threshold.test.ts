@@ -31,16 +31,16 @@ test.each<[rule: string, readings: Readings, met: boolean | undefined]>([
   ['tasks wait, and bytes are there', { 'memory.available': 500, 'memory.pressure.full': 90 }, false],
   ['exactly the share is not above it', { 'memory.available': 50, 'memory.pressure.full': 40 }, false],
   ['a hundredth of a percent above', { 'memory.available': 50, 'memory.pressure.full': 40.01 }, true],
-  ['one is not read, and the other is met', { 'memory.available': 50 }, undefined],
-  ['one is not read, and the other is not met', { 'memory.available': 500 }, false],
-  ['the starved one is not read, and the other is not met', { 'memory.pressure.full': 3 }, false],
-  ['the starved one is not read, and the other is met', { 'memory.pressure.full': 80 }, undefined],
-  ['none is read', {}, undefined],
-])('met only if all operands are: %s', (_rule, readings, met) => {
+  ['one operand is not read, and the other is met', { 'memory.available': 50 }, undefined],
+  ['one operand is not read, and the other is not met', { 'memory.available': 500 }, false],
+  ['the operand of the short resource is not read, and the other is not met', { 'memory.pressure.full': 3 }, false],
+  ['the operand of the short resource is not read, and the other is met', { 'memory.pressure.full': 80 }, undefined],
+  ['no operand is read', {}, undefined],
+])('a joined threshold is met only if all operands are: %s', (_rule, readings, met) => {
   expect(allMet(listed(THRASHING, 'hard'), read(0, readings), false)).toBe(met);
 });
 
-test('the kubelet’s signals keep their places, and the others come after them', () => {
+test('the kubelet’s signals keep their order, and the other signals come after them', () => {
   expect(SIGNALS.slice(0, KUBELET_SIGNALS.length)).toEqual(KUBELET_SIGNALS);
   expect(new Set(SIGNALS).size).toBe(SIGNALS.length);
   const own = [listed('memory.pressure.full>1%', 'hard'), listed('memory.kernelAvailable<1Gi', 'soft'), threshold('pid.available', '1')];
@@ -51,7 +51,7 @@ test('the kubelet’s signals keep their places, and the others come after them'
   ]);
 });
 
-test('the ids of the kubelet’s thresholds stay what they were: recordings hold them', () => {
+test('the ids of the kubelet’s thresholds stay the same, because recordings contain them', () => {
   expect(thresholdId(threshold('memory.available', '10%', { graceSeconds: 30, minReclaim: '1Mi' }))).toBe(
     'memory.available<10%/30000000000+1Mi',
   );
@@ -94,7 +94,7 @@ class Loop {
   }
 }
 
-describe('a step', () => {
+describe('a step with a joined threshold', () => {
   const BOTH = { 'memory.available': 50, 'memory.pressure.full': 60 } as const;
 
   test('waits until all operands have been met for the time', () => {
@@ -108,14 +108,14 @@ describe('a step', () => {
     expect(loop.effects(16, BOTH)).toEqual(['evict batch grace 10']);
   });
 
-  test('a hard one with a time waits, too, and then gives none', () => {
+  test('a hard threshold with a time waits, too, and then gives no grace period', () => {
     const loop = new Loop(policy([listed('memory.pressure.full>40%', 'hard', 5)]));
     expect(loop.effects(0, BOTH)).toEqual(['met', 'MemoryPressure=true']);
     expect(loop.effects(4, BOTH)).toEqual([]);
     expect(loop.effects(5, BOTH)).toEqual(['evict batch grace 0']);
   });
 
-  test('a hard one ends the grace of a soft eviction only when its own time is over', () => {
+  test('a hard threshold ends the grace of a soft eviction only when its own time is over', () => {
     const soft = threshold('memory.available', '500Mi', { graceSeconds: 1 });
     const loop = new Loop(policy([soft, listed('memory.pressure.full>40%', 'hard', 5)], { maxPodGracePeriodNs: 3600n * SECOND }));
     loop.at(0, { 'memory.available': 400, 'memory.pressure.full': 0 });
@@ -131,7 +131,7 @@ describe('a step', () => {
     expect([escalated(3), escalated(5), escalated(6)]).toEqual([false, false, true]);
   });
 
-  test('soft at once asks before it kills', () => {
+  test('a soft threshold without a time sends SIGTERM before SIGKILL', () => {
     expect(new Loop(policy([listed(THRASHING, 'soft')])).effects(0, BOTH)).toEqual(['met', 'MemoryPressure=true', 'evict batch grace 10']);
   });
 
@@ -151,7 +151,7 @@ describe('a step', () => {
     expect([loop.effects(15, readings), loop.effects(17, readings)]).toEqual([['met'], ['alert alert-only']]);
   });
 
-  test('an alert beside an eviction keeps neither from the other', () => {
+  test('an alert-only threshold beside an evicting one: both act', () => {
     const loop = new Loop(policy([listed('io.pressure.full>40%', 'hard'), listed(THRASHING, 'hard')]));
     expect(loop.effects(0, { ...BOTH, 'io.pressure.full': 90 })).toEqual([
       'met',
@@ -162,7 +162,7 @@ describe('a step', () => {
     ]);
   });
 
-  test('also where one thing is done at a time', () => {
+  test('an alert-only threshold and an evicting one both act, also where one thing is done at a time', () => {
     const loop = new Loop(
       policy([listed('io.pressure.full>40%', 'hard'), threshold('memory.available', '100Mi')], { departures: departuresOf('kubelet') }),
     );
@@ -176,7 +176,7 @@ describe('a step', () => {
     expect(loop.effects(2, { 'memory.available': 500 })).toEqual(['cleared']);
   });
 
-  test('it evicts nothing, however old: an unreadable operand is not met', () => {
+  test('an operand that cannot be read is not met, so no workload is evicted, however old the reading is', () => {
     const loop = new Loop(policy([listed(THRASHING, 'soft', 10)], { departures: departuresOf('evictd') }));
     loop.effects(0, BOTH);
     for (let second = 1; second <= 40; second += 1) expect(loop.effects(second, { 'memory.available': 50 })).toEqual([]);
@@ -185,7 +185,7 @@ describe('a step', () => {
     expect(loop.effects(51, BOTH)).toEqual(['evict batch grace 10']);
   });
 
-  test('nor does it end the grace of a soft eviction', () => {
+  test('an operand that cannot be read does not end the grace of a soft eviction', () => {
     const soft = threshold('memory.available', '500Mi', { graceSeconds: 1 });
     const loop = new Loop(policy([soft, listed(THRASHING, 'hard', 5)], { maxPodGracePeriodNs: 3600n * SECOND }));
     loop.at(0, BOTH);
@@ -204,7 +204,7 @@ describe('a step', () => {
   });
 });
 
-describe('what is said', () => {
+describe('what messages of joined thresholds contain', () => {
   const BOTH = { 'memory.available': 50, 'memory.pressure.full': 45.25 } as const;
 
   test('a decision names all operands with their readings', () => {
@@ -215,7 +215,7 @@ describe('what is said', () => {
     );
   });
 
-  test('the begin and the end of an episode, and an alert', () => {
+  test('a joined threshold reports the begin and the end of its episode, and an alert', () => {
     const loop = new Loop(policy([listed('io.pressure.some>12.5%', 'soft', 10)]));
     const said = (seconds: number, share: number): string[] =>
       loop.at(seconds, { 'io.pressure.some': share }).flatMap((effect) => {

@@ -14,9 +14,9 @@ function loop(): Timeline {
 
 test.each<[rule: string, reading: Partial<VictimReading>, pauseSeconds: number]>([
   ['that survived its kill is passed over for a minute', SURVIVED, 60],
-  ['that could not be taken hold of, for a second', { processes: undefined, error: 'EMFILE' }, 1],
-  ['that ended before the signal and is still listed, for a second', { processes: undefined, vanished: true }, 1],
-])('one over its limits %s', (_rule, reading, pauseSeconds) => {
+  ['that could not be signalled is passed over for a second', { processes: undefined, error: 'EMFILE' }, 1],
+  ['that ended before the signal and is still listed is passed over for a second', { processes: undefined, vanished: true }, 1],
+])('a workload over its limits %s', (_rule, reading, pauseSeconds) => {
   const timeline = loop();
   expect(evicted(timeline.effects(0, plenty))).toEqual(['evict big grace 0']);
   expect(evicted(timeline.effects(0.01, plenty, { 1: reading }))).toEqual([]);
@@ -25,14 +25,14 @@ test.each<[rule: string, reading: Partial<VictimReading>, pauseSeconds: number]>
   expect(evicted(timeline.effects(pauseSeconds + 0.01, plenty))).toEqual(['evict big grace 0']);
 });
 
-test('one over its limits is not evicted again while it is dying', () => {
+test('a workload over its limits is not evicted again while it is dying', () => {
   const timeline = loop();
   expect(evicted(timeline.effects(0, plenty))).toEqual(['evict big grace 0']);
   expect(evicted(timeline.effects(0.01, plenty, { 1: { processes: 3 } }))).toEqual([]);
   expect(timeline.state.evictions).toHaveLength(1);
 });
 
-test('a dry run names one over its limits once, and again when it was within them meanwhile', () => {
+test('a dry run names a workload over its limits once, and again after it was within them', () => {
   const timeline = loop();
   timeline.policy = { ...timeline.policy, dryRun: true };
   const over = timeline.candidates;
@@ -44,7 +44,7 @@ test('a dry run names one over its limits once, and again when it was within the
   expect(evicted(timeline.effects(3, plenty))).toEqual(['evict big grace 0 dry']);
 });
 
-test('a limit of its own is no shortage of the node: it uses up no budget', () => {
+test("an eviction for a workload's own limit is not a shortage of the node, and does not use the budget", () => {
   const timeline = loop();
   timeline.policy = { ...timeline.policy, evictionBudget: { max: 1, windowNs: 600n * SECOND, bands: [] } };
   expect(evicted(timeline.effects(0, plenty))).toEqual(['evict big grace 0']);

@@ -31,7 +31,7 @@ function takenOver(timeline: Timeline, second: number, gone: Downtime): Readonly
   return abandoned;
 }
 
-test('the end of an eviction was as long ago as before, without the sleep of the machine', () => {
+test('the age of the last eviction is kept without the time that the machine slept', () => {
   const since = { kind: 'eviction', decision: 1, freed: 1n, endedAtNs: 50n * SECOND } as const;
   const base = { available: 1n, held: new Map(), atNs: 40n * SECOND, since };
   const state: State = { ...initialState, baselines: new Map([['memory.available', base]]) };
@@ -42,8 +42,8 @@ test('the end of an eviction was as long ago as before, without the sleep of the
 describe('an evictd that is started again', () => {
   test.each<[rule: string, at: number, gone: Downtime, evictedAt: number | undefined]>([
     ['within three intervals a grace period goes on', 40, away(20), 60],
-    ['exactly three intervals are no gap', 50, away(30), 60],
-    ['after more than three intervals it restarts: the time between was not observed', 51, away(31), 111],
+    ['three intervals are not a gap', 50, away(30), 60],
+    ['after more than three intervals the grace period restarts, because the time between was not observed', 51, away(31), 111],
     ['the sleep of the machine is a gap, though the monotonic clock does not count it', 25, away(45, 40), 85],
   ])('%s', (_rule, at, gone, evictedAt) => {
     const timeline = new Timeline(policy([soft]), all);
@@ -53,14 +53,14 @@ describe('an evictd that is started again', () => {
     expect(seconds.find((second) => evicted(timeline.memory(second, 150n)).length > 0)).toBe(evictedAt);
   });
 
-  test('says nothing that was said: no episode begins, no condition changes, no alert is repeated', () => {
+  test('repeats no message: no episode begins, no condition changes, no alert is repeated', () => {
     const timeline = new Timeline(policy([hard], { hasWorkloadSource: false }), candidates());
     expect(timeline.memory(0, 50n)).toHaveLength(3);
     takenOver(timeline, 1, away(1));
     expect(timeline.memory(2, 50n)).toEqual([]);
   });
 
-  test('still asks for the min reclaim that is owed', () => {
+  test('still owes the min reclaim', () => {
     const owing = threshold('memory.available', '100Mi', { minReclaim: '100Mi' });
     const timeline = new Timeline(policy([owing]), all);
     timeline.memory(0, 0n);
@@ -133,7 +133,7 @@ describe('an evictd that is started again', () => {
   });
 });
 
-test.each([true, false])('what is kept stopped stays known, whatever a kubelet would remember (restart-memory: %s)', (remembers) => {
+test.each([true, false])('units that are kept stopped are remembered, also with departure restart-memory %s', (remembers) => {
   const hold = {
     unit: 'a.service',
     decision: 1,
@@ -163,7 +163,7 @@ test.each([true, false])('what is kept stopped stays known, whatever a kubelet w
   expect(isWaiting(state)).toBe(true);
 });
 
-test('rankings are not kept: they stand in the journal', () => {
+test('rankings are not saved, because the journal has them', () => {
   const timeline = new Timeline(policy([hard]), all);
   timeline.memory(0, 50n);
   expect(timeline.state.evictions[0]?.decision.ranking).toHaveLength(2);
@@ -215,7 +215,7 @@ function run(
   return { state, nowNs, effects };
 }
 
-test('after any history, an evictd that takes over in time decides like its predecessor', () => {
+test('after any history, an evictd that takes over in time makes the decisions of its predecessor', () => {
   const timelines = fc.array(anyStepInputs, { maxLength: 8 });
   fc.assert(
     fc.property(anyPolicy, timelines, timelines, (any, before, after) => {
@@ -241,7 +241,7 @@ test('after any history, an evictd that takes over in time decides like its pred
   );
 });
 
-test('takes over any state without throwing, keeps every eviction, and steps from it', () => {
+test('an evictd takes over any state without throwing, keeps every eviction, and steps from it', () => {
   const timelines = fc.array(anyStepInputs, { maxLength: 8 });
   const gone = fc.record({ awayNs: fc.bigInt(0n, 400n * SECOND), sleptNs: fc.bigInt(0n, 400n * SECOND) });
   fc.assert(

@@ -9,7 +9,7 @@ const soft = threshold('memory.available', '200Mi', { graceSeconds: 30 });
 const all = candidates([workload('batch'), 300n * Mi]);
 const shuttingDown = (before: Policy): Policy => ({ ...before, shuttingDown: true });
 
-test('during a shutdown a soft threshold alerts and evicts nothing; when the shutdown is cancelled its grace period is over', () => {
+test('during a shutdown a soft threshold alerts and evicts nothing; its grace period is over when the shutdown is cancelled', () => {
   const timeline = new Timeline(shuttingDown(policy([soft])), all);
   expect(timeline.memory(0, 150n)).toEqual(['met memory.available', 'MemoryPressure=true']);
   expect(timeline.memory(15, 150n)).toEqual([]);
@@ -18,12 +18,12 @@ test('during a shutdown a soft threshold alerts and evicts nothing; when the shu
   expect(timeline.memory(32, 148n)).toEqual(['evict batch grace 10']);
 });
 
-test('… a hard one evicts as ever', () => {
+test('during a shutdown a hard threshold evicts as usual', () => {
   const timeline = new Timeline(shuttingDown(policy([hard, soft])), all);
   expect(timeline.memory(0, 50n)).toContain('evict batch grace 0');
 });
 
-test('… nothing is reclaimed for a soft one, and for a hard one it is', () => {
+test('during a shutdown only hard thresholds reclaim', () => {
   const reclaimed = (graceSeconds: number): string[] => {
     const limit = threshold('nodefs.available', '100Mi', { graceSeconds });
     const timeline = new Timeline(shuttingDown(policy([limit], { collections: new Set(['images']) })), all);
@@ -35,7 +35,7 @@ test('… nothing is reclaimed for a soft one, and for a hard one it is', () => 
   expect(timeline.effects(0, { 'nodefs.available': 50n * Mi })).toContain('reclaim images');
 });
 
-test('… a reclaim that began for a soft threshold is followed by no eviction', () => {
+test('during a shutdown a reclaim that began for a soft threshold is not followed by an eviction', () => {
   const limit = threshold('nodefs.available', '100Mi', { graceSeconds: 1 });
   const reclaiming = policy([limit], { collections: new Set(['images']), evictable: new Set(['ephemeral-storage']) });
   const after = (last: Policy): string[] => {
@@ -49,7 +49,7 @@ test('… a reclaim that began for a soft threshold is followed by no eviction',
   expect(after(shuttingDown(reclaiming))).toEqual(['reclaimed too little']);
 });
 
-test('… no unit that is kept stopped is started', () => {
+test('during a shutdown no unit that is kept stopped is started', () => {
   const restarting: UnitStop = {
     kind: 'stop',
     dependants: [],

@@ -35,8 +35,8 @@ const names = (list: readonly Decision[]): readonly string[] => list.map(({ vict
 
 const three = candidates([workload('web'), 50n * Mi], [workload('batch'), 300n * Mi], [workload('job'), 200n * Mi]);
 
-describe('the threshold that has orders', () => {
-  test('the highest hard one of memory.available; not a soft, joined or delayed one, nor one of another signal', () => {
+describe('the threshold with standing orders', () => {
+  test('is the highest hard threshold of memory.available; soft, joined and delayed ones and other signals have no orders', () => {
     const soft = threshold('memory.available', '400Mi', { graceSeconds: 30 });
     const joined = { ...threshold('memory.available', '500Mi'), also: [threshold('memory.kernelAvailable', '1Gi')], kind: 'hard' } as const;
     const delayed = { ...threshold('memory.available', '600Mi', { graceSeconds: 1 }), kind: 'hard' } as const;
@@ -50,35 +50,35 @@ describe('the threshold that has orders', () => {
   test.each([
     ['below twice the threshold', 200n * Mi - 1n, true],
     ['at twice the threshold', 200n * Mi, false],
-  ])('near: %s', (_rule, available, near) => {
+  ])('counts a reading as near: %s', (_rule, available, near) => {
     expect(isNear(orderedOf(policy([hard]), available))).toBe(near);
   });
 
   test.each<[rule: string, before: bigint | undefined, secondsAgo: bigint, dueNs: bigint]>([
-    ['no reading before: half of the life of an order', undefined, 1n, 5n * SECOND],
-    ['it does not fall', 150n * Mi, 1n, 5n * SECOND],
-    ['it rises', 140n * Mi, 1n, 5n * SECOND],
-    ['it reaches the threshold in 5 s: a quarter of that', 160n * Mi, 1n, (5n * SECOND) / 4n],
-    ['it falls slowly', 151n * Mi, 9n, 5n * SECOND],
-    ['it falls fast: 100 ms at least', 900n * Mi, 1n, SECOND / 10n],
-  ])('renewed: %s', (_rule, available, secondsAgo, dueNs) => {
+    ['after half of their life without an earlier reading', undefined, 1n, 5n * SECOND],
+    ['after half of their life while memory does not fall', 150n * Mi, 1n, 5n * SECOND],
+    ['after half of their life while memory rises', 140n * Mi, 1n, 5n * SECOND],
+    ['after a quarter of the time until memory reaches the threshold', 160n * Mi, 1n, (5n * SECOND) / 4n],
+    ['after half of their life while memory falls slowly', 151n * Mi, 9n, 5n * SECOND],
+    ['after at least 100 ms while memory falls fast', 900n * Mi, 1n, SECOND / 10n],
+  ])('renews its orders %s', (_rule, available, secondsAgo, dueNs) => {
     const before = available === undefined ? undefined : { available, capacity: 1n, timeNs: NOW - secondsAgo * SECOND, source: '' };
     expect(renewalNs(orderedOf(policy([hard])), before, NOW) - NOW).toBe(dueNs);
   });
 });
 
 test.each<[rule: string, before: bigint | undefined, has: boolean]>([
-  ['no order before', undefined, false],
+  ['there was no order before', undefined, false],
   ['a quarter of what was left is used up', 168n * Mi, true],
   ['less than a quarter', 166n * Mi, false],
-  ['it rises', 100n * Mi, false],
-])('at 150 MiB of a threshold of 100 MiB: %s', (_rule, available, has) => {
+  ['memory rises', 100n * Mi, false],
+])('memory has fallen enough for new orders, at 150 MiB of a threshold of 100 MiB: %s', (_rule, available, has) => {
   const before = available === undefined ? undefined : { available, capacity: 1n, timeNs: NOW, source: '' };
   expect(hasFallen(orderedOf(policy([hard])), before)).toBe(has);
 });
 
-describe('its decisions', () => {
-  test('the one that a step would take if the threshold were crossed, and those of the workloads that may become larger', () => {
+describe('the decisions of standing orders', () => {
+  test('are the decision of a step that crosses the threshold, and those for the workloads that may become larger', () => {
     const prepared = decisions(three);
     expect(names(prepared)).toEqual(['batch', 'job', 'web']);
     expect(prepared.map(({ serial, graceNs, dryRun }) => [serial, graceNs, dryRun])).toEqual(Array(3).fill([1, 0n, false]));
@@ -94,7 +94,7 @@ describe('its decisions', () => {
     expect(effects.flatMap((effect) => (effect.kind === 'evict' ? [effect.decision] : []))).toEqual([prepared[0]]);
   });
 
-  test('none while an eviction without yield, or a leak, pauses the others', () => {
+  test('are none while an eviction without yield, or a leak, pauses evictions', () => {
     const paused: State = { ...initialState, withoutYield: new Map([['memory.available', 90n * Mi]]) };
     expect(decisions(three, policy([hard]), paused)).toEqual([]);
     const base = { available: 99n * Mi, held: new Map(), atNs: NOW, since: { kind: 'leak', freed: 1n } } as const;
@@ -103,9 +103,9 @@ describe('its decisions', () => {
   });
 
   test.each<[rule: string, grown: bigint, departures: Policy['departures'], orders: number]>([
-    ['none while what consumes the memory of the last one may not be evicted', 0n, departuresOf('evictd'), 0],
-    ['those of workloads that have grown', 40n, departuresOf('evictd'), 3],
-    ['without departure budget all', 0n, departuresOf('evictd', { budget: false }), 3],
+    ['are none while the consumer of the last freed memory may not be evicted', 0n, departuresOf('evictd'), 0],
+    ['are those for workloads that have grown', 40n, departuresOf('evictd'), 3],
+    ['are all decisions if there is no departure budget', 0n, departuresOf('evictd', { budget: false }), 3],
   ])('%s', (_rule, grown, departures, orders) => {
     const [first] = decisions(three);
     if (first === undefined) throw new Error('there is no decision');
@@ -116,7 +116,7 @@ describe('its decisions', () => {
     expect(decisions(three, policy([hard], { departures }), { ...initialState, baselines })).toHaveLength(orders);
   });
 
-  test('the values of the moment are without what stays', () => {
+  test('subtract memory that stays after the end of the workload from its usage', () => {
     const usages = three.usages.map(({ workload: of, stats }) => ({ workload: of, stats: stats && { ...stats, staysBytes: 20n * Mi } }));
     const [prepared] = decisions({ ...three, usages });
     if (prepared === undefined) throw new Error('there is no decision');
@@ -124,7 +124,7 @@ describe('its decisions', () => {
     expect(carriedOut(prepared, { ...times, usage: 310n * Mi }).victim.aboveRequestNano).toBe(290n * Mi * 1_000_000_000n);
   });
 
-  test('only workloads that differ by their usage alone, and at most eight', () => {
+  test('include only workloads that differ by their usage alone, and at most eight', () => {
     const others = candidates(
       [workload('first'), 300n * Mi],
       [workload('same'), 200n * Mi],
@@ -143,7 +143,7 @@ describe('its decisions', () => {
     expect(asked).toBe(8); // it looks for processes
   });
 
-  test('no workload that is vetoed, that could not be killed, or whose facts are outstanding', () => {
+  test('include no workload that is vetoed, that could not be killed, or whose facts are outstanding', () => {
     const veto: Candidates = { ...three, veto: ({ name }) => (name === 'job' ? { kind: 'removed' } : undefined) };
     expect(names(decisions(veto))).toEqual(['batch', 'web']);
     expect(names(decisions({ ...three, awaited: ({ name }) => name === 'job' }))).toEqual(['batch', 'web']);
@@ -158,11 +158,11 @@ describe('its decisions', () => {
     ['no workload source', { hasWorkloadSource: false }],
     ['a grace period', { departures: departuresOf('evictd', { 'hard-grace': false }) }],
     ['the profile of the kubelet, which has one', { departures: departuresOf('kubelet') }],
-  ])('none: %s', (_why, of) => {
+  ])('do not exist with %s', (_why, of) => {
     expect(decisions(three, policy([hard], of))).toEqual([]);
   });
 
-  test('none: a victim for memory is in flight, or all are protected', () => {
+  test('do not exist while a victim for memory is in flight, or when all workloads are protected', () => {
     const [first] = decisions(three);
     if (first === undefined) throw new Error('none');
     const ordered = step(policy([hard]), initialState, {
@@ -179,10 +179,10 @@ describe('its decisions', () => {
   });
 });
 
-describe('carried out', () => {
+describe('a standing order that was carried out', () => {
   const times = { crossedAtNs: NOW + SECOND, signalledAtNs: NOW + 2n * SECOND };
 
-  test('the decision has the values of the moment', () => {
+  test('gives a decision with the values at the moment of the signal', () => {
     const [prepared] = decisions(candidates([workload('batch', { requests: requesting(100n * Mi) }), 300n * Mi]));
     if (prepared === undefined) throw new Error('none');
     const done = carriedOut(prepared, { available: 7n * Mi, usage: 900n * Mi, ...times });
@@ -200,7 +200,7 @@ describe('carried out', () => {
     });
   });
 
-  test('a step has it as an eviction in flight: it is reported first, and no second workload is evicted', () => {
+  test('is an eviction in flight for the next step: it is reported first, and no second workload is evicted', () => {
     const hold = {
       unit: 'batch.service',
       decision: 1,
@@ -234,7 +234,7 @@ describe('carried out', () => {
   test.each([
     [2, []],
     [3, ['alert']],
-  ])('a unit that comes back again and again: the eviction number %i', (evictions, alerts) => {
+  ])('counts as eviction number %i of a unit that restarts repeatedly', (evictions, alerts) => {
     const [prepared] = decisions(three);
     if (prepared === undefined) throw new Error('none');
     const unit = { evictions, stop: undefined, hold: undefined };
@@ -248,9 +248,9 @@ describe('carried out', () => {
 
   test.each<[rule: string, availableMi: bigint, isGone: boolean]>([
     ['below what is owed', 150n, false],
-    ['all of it', 500n, false],
-    ['all of it, and the victim is gone', 500n, true],
-  ])('the memory is back before the step: the node was under pressure all the same, and no second one is evicted: %s', (...row) => {
+    ['all of the memory has recovered', 500n, false],
+    ['all of the memory has recovered, and the victim is gone', 500n, true],
+  ])('sets the condition although memory has recovered before the step, and no second workload is evicted: %s', (...row) => {
     const [, availableMi, isGone] = row;
     const owing = policy([threshold('memory.available', '100Mi', { minReclaim: '200Mi' })], {
       departures: departuresOf('evictd', { recheck: false }),

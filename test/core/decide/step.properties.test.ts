@@ -171,7 +171,7 @@ test('a condition clears exactly when the transition period is over', () => {
   );
 });
 
-test('thresholds round-trip', () => {
+test('a printed threshold parses to the same threshold', () => {
   fc.assert(
     fc.property(anyThreshold, fc.bigInt(0n, 2n ** 63n), ({ signal, value }, capacity) => {
       const again = parseThresholdValue(signal, valueText(value));

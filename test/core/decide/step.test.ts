@@ -13,20 +13,20 @@ const all = candidates(
 );
 
 describe('hard threshold', () => {
-  test('nothing is met: candidates are not even read', () => {
+  test('with no threshold met no candidates are read', () => {
     const loop = new Timeline(policy([hard]), all);
     expect(loop.memory(0, 100n)).toEqual([]);
     expect(loop.asked).toBe(0);
     expect(loop.dueAtNs).toBeUndefined();
   });
 
-  test('one byte below: the condition, then exactly one victim at once; never the protected one', () => {
+  test('one byte below the threshold evictd sets the condition and evicts one victim at once, never the protected one', () => {
     const loop = new Timeline(policy([hard]), all);
     expect(loop.memory(0, 99n)).toEqual(['met memory.available', 'MemoryPressure=true', 'evict batch grace 0']);
     expect(loop.asked).toBe(1);
   });
 
-  test('facts about the victim are outstanding: no alert, no other victim, and a step soon', () => {
+  test('while facts about the victim are outstanding there is no alert and no other victim, and a step follows soon', () => {
     const loop = new Timeline(policy([soft]), { ...all, awaited: ({ name }) => name === 'batch' });
     loop.memory(0, 199n);
     expect(loop.memory(30, 199n)).toEqual([]);
@@ -35,14 +35,14 @@ describe('hard threshold', () => {
     expect(loop.memory(30.005, 199n)).toEqual(['evict batch grace 10']);
   });
 
-  test('the names of the remaining candidates are being looked up: no alert, and a step soon', () => {
+  test('while the names of the remaining candidates are looked up there is no alert, and a step follows soon', () => {
     const unnamed = workload('batch', { protection: { kind: 'unreported', what: 'name' } });
     const loop = new Timeline(policy([hard]), candidates([unnamed, 300n * Mi]));
     expect(loop.memory(0, 99n)).toEqual(['met memory.available', 'MemoryPressure=true']);
     expect(loop.dueAtNs).toBe(5_000_000n);
   });
 
-  test('a name that cannot be found is not waited for: an alert', () => {
+  test('evictd alerts instead of waiting for a name that cannot be found', () => {
     const lost = workload('batch', { protection: { kind: 'unreported', what: 'lost name' } });
     const loop = new Timeline(policy([hard]), candidates([lost, 300n * Mi]));
     expect(loop.memory(0, 99n)).toContainEqual(expect.stringContaining('alert'));
@@ -70,7 +70,7 @@ describe('hard threshold', () => {
     expect(planned).toEqual([true, false]); // a kill may be decided on what is known, a stop may not
   });
 
-  test('no second victim while the first is dying; the next one on a reading that still asks for it', () => {
+  test('no second victim is chosen while the first is dying; the next reading below the threshold chooses one', () => {
     const two = new Timeline(policy([threshold('memory.available', '500Mi')]), all);
     two.memory(0, 50n);
     expect(two.memory(0.001, 40n, { 1: {} })).toEqual([]);
@@ -78,7 +78,7 @@ describe('hard threshold', () => {
     expect(two.memory(0.002, 340n, { 1: { processes: 0, usageBytes: 0n } })).toEqual(['killed batch 300Mi', 'evict web grace 0']);
   });
 
-  test('enough was freed: no further eviction, and the condition stays for the transition period', () => {
+  test('after enough was freed no workload is evicted, and the condition stays for the transition period', () => {
     const loop = new Timeline(policy([hard]), all);
     loop.memory(0, 50n);
     expect(loop.memory(0.01, 350n, { 1: { processes: 0, usageBytes: 0n } })).toEqual(['killed batch 300Mi', 'cleared memory.available']);
@@ -94,7 +94,7 @@ describe('hard threshold', () => {
     expect(loop.memory(0.02, 249n, { 2: { processes: 0, usageBytes: 0n } })).toEqual(['killed web 50Mi', 'cleared memory.available']);
   });
 
-  test('the same reading decides nothing twice', () => {
+  test('one reading never causes two decisions', () => {
     const loop = new Timeline(policy([hard]), all);
     loop.memory(0, 50n);
     const again = { observe: () => loop.state.lastObservations };
@@ -121,7 +121,7 @@ describe('outcome', () => {
     );
   });
 
-  test('usage that stood still for its patience while another one is needed: failed, just before that: dying', () => {
+  test('a victim whose usage does not fall while another is needed has failed after its time limit, and is dying just before it', () => {
     const loop = new Timeline(policy([hard]), all);
     loop.memory(0, 50n);
     expect(loop.memory(1.292, 50n, { 1: {} })).toEqual([]);
@@ -150,7 +150,7 @@ describe('outcome', () => {
     expect(loop.memory(1.3, 200n, { 1: { processes: 0, usageBytes: 0n } })).toEqual(['killed batch 300Mi']);
   });
 
-  test('a victim that shrinks all the time has ten times as long', () => {
+  test('a victim that keeps shrinking has ten times the time limit', () => {
     const loop = new Timeline(policy([hard]), all);
     loop.memory(0, 50n);
     for (let tenths = 5; tenths < 130; tenths += 5) {
@@ -159,7 +159,7 @@ describe('outcome', () => {
     expect(loop.memory(13, 50n, { 1: { usageBytes: 1n } })).toEqual(['failed batch 299Mi', 'evict web grace 0']);
   });
 
-  test('after a failed kill another candidate is chosen, the stuck one again after a minute', () => {
+  test('after a failed kill another candidate is chosen, and the failed one again after a minute', () => {
     const loop = new Timeline(policy([hard]), all);
     loop.memory(0, 50n);
     expect(loop.memory(1.3, 50n, { 1: {} })).toEqual(['failed batch 0Mi', 'evict web grace 0']);
@@ -168,7 +168,7 @@ describe('outcome', () => {
     expect(loop.memory(61.3, 50n)).toEqual(['evict batch grace 0']);
   });
 
-  test('one that could not be taken hold of is tried again after a second', () => {
+  test('a workload that could not be signalled is tried again after a second', () => {
     const loop = new Timeline(policy([hard]), candidates([workload('batch'), 300n * Mi]));
     loop.memory(0, 50n);
     expect(loop.memory(0.001, 50n, { 1: { processes: undefined, error: 'EMFILE' } })).toEqual([
@@ -179,7 +179,7 @@ describe('outcome', () => {
     expect(loop.memory(1.001, 50n)).toEqual(['evict batch grace 0']);
   });
 
-  test('a victim that grew until it died freed its peak', () => {
+  test('a victim that grew until it died has freed its peak usage', () => {
     const loop = new Timeline(policy([hard]), all);
     loop.memory(0, 50n);
     loop.memory(0.1, 50n, { 1: { usageBytes: 340n * Mi } });
@@ -188,7 +188,7 @@ describe('outcome', () => {
 });
 
 describe('soft threshold', () => {
-  test('the condition at once, the eviction after the grace period, with the termination grace', () => {
+  test('sets the condition at once, and evicts after the grace period, with the termination grace', () => {
     const loop = new Timeline(policy([soft]), all);
     expect(loop.memory(0, 150n)).toEqual(['met memory.available', 'MemoryPressure=true']);
     expect(loop.dueAtNs).toBe(30n * SECOND);
@@ -196,7 +196,7 @@ describe('soft threshold', () => {
     expect(loop.memory(30, 150n)).toEqual(['evict batch grace 10']);
   });
 
-  test('recovering for a moment starts the grace period anew', () => {
+  test('restarts its grace period when the value recovers for a moment', () => {
     const loop = new Timeline(policy([soft]), all);
     loop.memory(0, 150n);
     expect(loop.memory(15, 200n)).toEqual(['cleared memory.available']);
@@ -205,7 +205,7 @@ describe('soft threshold', () => {
     expect(evicted(loop.memory(46, 150n))).toHaveLength(1);
   });
 
-  test('a reading that is missing in between does not', () => {
+  test('does not restart its grace period when a reading is missing', () => {
     const loop = new Timeline(policy([soft]), all);
     loop.memory(0, 150n);
     expect(loop.effects(15, {})).toEqual([]);
@@ -213,16 +213,16 @@ describe('soft threshold', () => {
   });
 
   test.each<[rule: string, own: bigint | undefined, grace: string]>([
-    ['its own wish is shorter', 3n * SECOND, 'evict batch grace 3'],
-    ['its own wish is longer than the maximum', 60n * SECOND, 'evict batch grace 10'],
-    ['it wants none', 0n, 'evict batch grace 0'],
+    ['the workload asks for a shorter one', 3n * SECOND, 'evict batch grace 3'],
+    ['the workload asks for one above the maximum', 60n * SECOND, 'evict batch grace 10'],
+    ['the workload asks for none', 0n, 'evict batch grace 0'],
   ])('termination grace: %s', (_rule, own, grace) => {
     const loop = new Timeline(policy([soft]), candidates([workload('batch', { terminationGracePeriodNs: own }), 300n * Mi]));
     loop.memory(0, 150n);
     expect(loop.memory(30, 150n)).toEqual([grace]);
   });
 
-  test('SIGKILL when the termination grace is over, and only then can it fail', () => {
+  test('sends SIGKILL when the termination grace is over, and only then the eviction can fail', () => {
     const loop = new Timeline(policy([soft]), all);
     loop.memory(0, 150n);
     loop.memory(30, 150n);
@@ -232,7 +232,7 @@ describe('soft threshold', () => {
     expect(loop.memory(41.3, 150n, { 1: {} })).toContain('failed batch 0Mi');
   });
 
-  test('SIGTERM failed for some processes: SIGKILL is tried all the same', () => {
+  test('sends SIGKILL even if SIGTERM failed for some processes', () => {
     const loop = new Timeline(policy([soft]), all);
     loop.memory(0, 150n);
     loop.memory(30, 150n);
@@ -240,7 +240,7 @@ describe('soft threshold', () => {
     expect(loop.memory(40, 150n, { 1: { error: 'SIGTERM: EPERM', passing: 'unsent' } })).toEqual(['escalate: grace period over']);
   });
 
-  test('the termination grace begins with the signal, not with the decision', () => {
+  test('starts the termination grace with the signal, not with the decision', () => {
     const loop = new Timeline(policy([soft]), all);
     loop.memory(0, 150n);
     loop.memory(30, 150n);
@@ -250,7 +250,7 @@ describe('soft threshold', () => {
     expect(loop.memory(40.5, 150n, { 1: { signalledAtNs } })).toEqual(['escalate: grace period over']);
   });
 
-  test('a hard threshold shortens the termination grace of the same victim to nothing', () => {
+  test('is overtaken by a hard threshold, which ends the termination grace of the same victim', () => {
     const loop = new Timeline(policy([hard, soft]), all);
     loop.memory(0, 150n);
     loop.memory(30, 150n);
@@ -260,7 +260,7 @@ describe('soft threshold', () => {
 });
 
 describe('which workloads are not evicted', () => {
-  test('nodefs, where nothing would come back, sets the condition and alerts once an episode', () => {
+  test('for nodefs, workloads that would free nothing are not evicted: the condition is set, and one alert an episode', () => {
     const loop = new Timeline(policy([threshold('nodefs.available', '10%')]), all);
     expect(loop.effects(0, { 'nodefs.available': Mi })).toEqual(['met nodefs.available', 'DiskPressure=true', 'alert nothing-evictable']);
     expect(loop.effects(1, { 'nodefs.available': Mi })).toEqual([]);
@@ -268,7 +268,7 @@ describe('which workloads are not evicted', () => {
     expect(loop.effects(13, { 'nodefs.available': Mi })).toContain('alert nothing-evictable');
   });
 
-  test('without a workload source it says so once, and reads no candidates', () => {
+  test('without a workload source evictd reports that once, and reads no candidates', () => {
     const loop = new Timeline(policy([hard], { hasWorkloadSource: false }), all);
     expect(loop.memory(0, 1n)).toContain('alert no-workload-source');
     const safe = new Timeline(policy([hard], { hasWorkloadSource: false, safeMode: true }), all);
@@ -277,7 +277,7 @@ describe('which workloads are not evicted', () => {
     expect(loop.asked).toBe(0);
   });
 
-  test('only protected ones are left: an alert once, and one more look every second', () => {
+  test('with only protected workloads left evictd alerts once, and checks again every second', () => {
     const loop = new Timeline(policy([hard]), candidates([workload('db', { protection: { kind: 'critical' } }), 900n * Mi]));
     expect(loop.memory(0, 1n)).toContain('alert nothing-evictable');
     expect(loop.dueAtNs).toBe(SECOND);
@@ -287,7 +287,7 @@ describe('which workloads are not evicted', () => {
   });
 });
 
-test('one without a process is passed over, and only those before the victim are asked', () => {
+test('a workload without processes is passed over, and evictd asks for processes only up to the victim', () => {
   const asked: string[] = [];
   const veto = ({ name }: { readonly name: string }): Protection | undefined => {
     asked.push(name);
@@ -303,14 +303,14 @@ test('one without a process is passed over, and only those before the victim are
   expect(asked).toEqual(['batch', 'web']);
 });
 
-test('a candidate that ended: the candidates are read once more, and then the step is over', () => {
+test('a candidate that has ended makes the step read the candidates once more, and not a third time', () => {
   const before = candidates([workload('batch'), 300n * Mi], [workload('web'), 50n * Mi]);
   const loop = new Timeline(policy([hard]), { ...before, veto: ({ name }) => (name === 'batch' ? { kind: 'removed' } : undefined) });
   expect(evicted(loop.memory(0, 1n))).toEqual(['evict web grace 0']);
   expect(loop.asked).toBe(2);
 });
 
-test('what one asks for was found to have changed: the candidates are read once more', () => {
+test('a candidate whose request has changed makes the step read the candidates once more', () => {
   const before = candidates([workload('batch'), 300n * Mi], [workload('web'), 50n * Mi]);
   const after = candidates([workload('batch', { avoid: true }), 300n * Mi], [workload('web'), 50n * Mi]);
   const asked: string[] = [];
@@ -327,7 +327,7 @@ test('what one asks for was found to have changed: the candidates are read once 
 });
 
 describe('dry run', () => {
-  test('one decision an episode, nothing in flight', () => {
+  test('makes one decision an episode, and nothing is in flight', () => {
     const loop = new Timeline(policy([hard], { dryRun: true }), all);
     expect(evicted(loop.memory(0, 1n))).toEqual(['evict batch grace 0 dry']);
     expect(loop.state.evictions).toEqual([]);
@@ -336,14 +336,14 @@ describe('dry run', () => {
     expect(evicted(loop.memory(13, 1n))).toEqual(['evict batch grace 0 dry']);
   });
 
-  test('no soft decision beside a hard one, which would have ended it', () => {
+  test('makes no soft decision beside a hard one, which would have ended the pressure', () => {
     const loop = new Timeline(policy([hard, soft], { dryRun: true }), all);
     loop.memory(0, 150n);
     expect(evicted(loop.memory(29, 99n))).toEqual(['evict batch grace 0 dry']);
     expect(evicted(loop.memory(31, 99n))).toEqual([]);
   });
 
-  test('no candidate at first: the decision follows when there is one', () => {
+  test('decides later in the episode if there is no candidate at first', () => {
     const loop = new Timeline(policy([hard], { dryRun: true }), candidates());
     expect(loop.memory(0, 1n)).toContain('alert nothing-evictable');
     loop.candidates = all;
@@ -351,7 +351,7 @@ describe('dry run', () => {
   });
 });
 
-test('another configuration: episodes of removed thresholds end', () => {
+test('a new configuration ends the episodes of removed thresholds', () => {
   const loop = new Timeline(policy([soft]), all);
   loop.memory(0, 150n);
   loop.policy = policy([hard]);

@@ -43,13 +43,13 @@ const evictions = (timeline: Timeline, seconds: readonly number[]): string[] => 
 test.each<[rule: string, budget: EvictionBudget | undefined, overrides: Partial<Policy>, evictions: number]>([
   ['the budget is the number of victims', WINDOW, {}, 2],
   ['0: none, ever', { ...WINDOW, max: 0 }, {}, 0],
-  ['without the departure, as the kubelet: all of them', WINDOW, { departures: { ...departures, budget: false } }, 6],
-  ['without a budget: all of them', undefined, {}, 6],
+  ['without the departure evictd evicts all of them, as the kubelet does', WINDOW, { departures: { ...departures, budget: false } }, 6],
+  ['without a budget evictd evicts all of them', undefined, {}, 6],
 ])('%s', (_rule, budget, overrides, count) => {
   expect(evictions(leak(budget, overrides), [0, 1, 2, 3, 4, 5, 6])).toHaveLength(count);
 });
 
-test('the alert comes once per episode', () => {
+test('the alert of a used-up budget is raised once per episode', () => {
   const timeline = leak({ ...WINDOW, max: 1 });
   next(timeline, 0);
   expect(next(timeline, 1)).toEqual(['killed w0 100Mi', 'alert budget-exhausted']);
@@ -61,7 +61,7 @@ test('the alert comes once per episode', () => {
   expect(next(timeline, 24)).toContain('alert budget-exhausted');
 });
 
-test('evictd goes on when the first eviction has left the window, and wakes for that', () => {
+test('evictd evicts again when the first eviction has left the window, and wakes for that', () => {
   const timeline = leak(WINDOW);
   evictions(timeline, [0, 100, 200]);
   next(timeline, 599.5);
@@ -71,7 +71,7 @@ test('evictd goes on when the first eviction has left the window, and wakes for 
   expect(evicted(next(timeline, 601))).toHaveLength(0);
 });
 
-test('another resource has its own budget', () => {
+test('another resource has a budget of its own', () => {
   const timeline = leak({ ...WINDOW, max: 1 });
   timeline.policy = { ...timeline.policy, thresholds: [memory, threshold('pid.available', '100')] };
   next(timeline, 0, { ...LEAK, 'pid.available': 1_000n });
@@ -96,7 +96,7 @@ test('a dry run does not use up the budget', () => {
   expect(evicted(timeline.effects(12, LEAK))).toHaveLength(1);
 });
 
-test('a standing order counts, and there is none when the budget is used up', () => {
+test('a standing order uses the budget, and none is armed when the budget is used up', () => {
   const timeline = leak({ ...WINDOW, max: 1 });
   const near = observations(0n, { 'memory.available': 150n * Mi });
   const order = () => {
@@ -115,7 +115,7 @@ test('a standing order counts, and there is none when the budget is used up', ()
 
 const BANDS = { ...WINDOW, max: 4, bands: [{ minPriority: 1_000, max: 1 }] };
 
-test('a band limits the evictions of its workloads; others still have the rest', () => {
+test('a band limits the evictions of its workloads, and other workloads still have the rest of the budget', () => {
   const timeline = leak(BANDS, {}, [1_000, 1_000, 1_002]);
   expect(evictions(timeline, [0, 1])).toEqual(['evict w0 grace 0']);
   expect(next(timeline, 2)).toEqual([]);
@@ -124,7 +124,7 @@ test('a band limits the evictions of its workloads; others still have the rest',
   expect(evictions(timeline, [3, 4])).toEqual(['evict low grace 0']);
 });
 
-test('evictions below a band do not count in the band, and all count in the whole', () => {
+test('evictions below a band do not count in the band, but all count in the whole budget', () => {
   const timeline = leak(BANDS, {}, [0, 0, 0, 1_000, 1_000]);
   expect(evictions(timeline, [0, 1, 2, 3, 4, 5])).toEqual(['w0', 'w1', 'w2', 'w3'].map((name) => `evict ${name} grace 0`));
 });
@@ -139,7 +139,7 @@ test('the alert names the band that is used up', () => {
   expect(alert).toMatchObject({ alert: 'budget-exhausted', budget: { minPriority: 1_000, max: 1, freeInNs: 580n * SECOND } });
 });
 
-test('an operator resumes evictions: the budget counts anew, and the alert may come again', () => {
+test('when an operator resumes evictions the budget counts from zero, and the alert may be raised again', () => {
   const timeline = leak({ ...WINDOW, max: 1 });
   evictions(timeline, [0, 1]);
   expect(timeline.effects(2, LEAK, {}, { resumed: {} })).toEqual(['resume', 'evict w1 grace 0']);
@@ -148,7 +148,7 @@ test('an operator resumes evictions: the budget counts anew, and the alert may c
   expect(effect).toEqual({ kind: 'resume', lifted: { evictions: new Map([['memory', 1]]), withoutYield: [], leak: false, pauses: [] } });
 });
 
-test('an operator also ends the pause after an eviction without effect', () => {
+test("an operator's resume also ends the pause after an eviction without effect", () => {
   const timeline = leak(undefined);
   timeline.state = { ...timeline.state, withoutYield: new Map([['memory.available', 75n * Mi]]) };
   expect(timeline.effects(0, LEAK)).toContain('alert no-yield');

@@ -15,7 +15,7 @@ const short = { 'memory.available': 50n * Mi, 'pid.available': 5n };
 test.each([
   { side: 'kubelet', departures: without('each-resource'), first: 1, dying: 0 },
   { side: 'evictd', departures: policy([]).departures, first: 2, dying: 0 },
-])('$side: $first at once, and never a second for one resource while the first is dying', ({ departures, first, dying }) => {
+])('$side evicts $first at once, and never a second workload for one resource while the first is dying', ({ departures, first, dying }) => {
   const timeline = new Timeline(policy(thresholds, { departures, evictable }), all);
   expect(evicted(timeline.effects(0, short))).toHaveLength(first);
   expect(evicted(timeline.effects(0.01, short, { 1: { processes: 1 }, 2: { processes: 1 } }))).toHaveLength(dying);

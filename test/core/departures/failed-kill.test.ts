@@ -24,7 +24,7 @@ const counted = (effects: readonly Effect[]): boolean[] =>
 const chosen = (effects: readonly Effect[]): string[] =>
   effects.flatMap((effect) => (effect.kind === 'evict' ? [effect.decision.victim.workload.name] : []));
 
-test('the kubelet counts it, waits, and takes the same one again', () => {
+test('the kubelet counts a failed kill, waits, and chooses the same pod again', () => {
   const { timeline, effects, again } = run(without('failed-kill'));
   expect(counted(effects)).toEqual([true]);
   expect(timeline.state.failedKills.size).toBe(0);
@@ -36,7 +36,7 @@ test('the kubelet counts it, waits, and takes the same one again', () => {
   expect(again).not.toContain('evict web grace 0');
 });
 
-test('evictd does not count it, and takes the next one in the step that the outcome triggers', () => {
+test('evictd does not count a failed kill, and chooses the next workload in the step that the outcome triggers', () => {
   const { timeline, effects } = run(policy([]).departures);
   expect(counted(effects)).toEqual([false]);
   expect(chosen(effects)).toEqual(['web']);

@@ -28,7 +28,7 @@ test.each<[rule: string, gapSeconds: number, kubelet: string[], evictd: string[]
   expect(outcomes).toEqual([kubelet, evictd]);
 });
 
-test('after the gap the whole grace period runs again', () => {
+test('after a gap in the readings the whole grace period runs again', () => {
   const outcomes = sides.map((side) => {
     const timeline = loop(side);
     const seconds = [0, 10, 20, 30, 65, 75, 85, 95, 105, 115, 124, 125];
@@ -37,7 +37,7 @@ test('after the gap the whole grace period runs again', () => {
   expect(outcomes).toEqual([65, 125]);
 });
 
-test('a clock that jumps back restarts it, too', () => {
+test('a clock that jumps back restarts the grace period, too', () => {
   const outcomes = sides.map((side) => {
     const timeline = loop(side);
     for (const at of [1000, 1010, 1020]) timeline.memory(at, 150n);
@@ -48,7 +48,7 @@ test('a clock that jumps back restarts it, too', () => {
 });
 
 test.each<[rule: string, readableAt: readonly number[], since: number]>([
-  ['readings that fail for three intervals are no gap', [0, 10, 40, 50, 60], 60],
+  ['readings that fail for three intervals are not a gap', [0, 10, 40, 50, 60], 60],
   ['readings that fail for longer: the time between was not observed', [0, 10, 50, 60, 70, 80, 90, 100, 109, 110], 110],
 ])('%s', (_rule, readableAt, since) => {
   const timeline = new Timeline(policy([soft]), all);
@@ -61,7 +61,7 @@ test.each<[rule: string, readableAt: readonly number[], since: number]>([
   expect(evictedAt).toEqual([since]);
 });
 
-test('a hard threshold does not wait until a clock that jumped back has caught up', () => {
+test('a hard threshold evicts at once after a clock jumped back', () => {
   const outcomes = sides.map(({ departures }) => {
     const timeline = new Timeline(policy([threshold('memory.available', '200Mi')], { departures }), candidates());
     timeline.memory(1000, 150n);
@@ -71,7 +71,7 @@ test('a hard threshold does not wait until a clock that jumped back has caught u
   expect(outcomes).toEqual([1000, 510]); // the reading at 500 is not newer than that at 1000
 });
 
-test('a hard threshold does not wait', () => {
+test('a hard threshold evicts at once', () => {
   for (const side of sides) {
     const timeline = new Timeline(policy([threshold('memory.available', '200Mi')], { departures: side.departures }), all);
     timeline.memory(0, 500n);

@@ -9,7 +9,7 @@ import { evicted, Timeline } from '../timeline.js';
 test.each([
   { side: 'kubelet', departures: without('hard-grace'), graceSeconds: '1' },
   { side: 'evictd', departures: policy([]).departures, graceSeconds: '0' },
-])('$side: $graceSeconds s, whatever the workload asks for', ({ departures, graceSeconds }) => {
+])('$side gives $graceSeconds s, whatever the workload asks for', ({ departures, graceSeconds }) => {
   const all = candidates([workload('batch', { terminationGracePeriodNs: 60n * SECOND }), 300n * Mi]);
   const timeline = new Timeline(policy([threshold('memory.available', '100Mi')], { departures }), all);
   expect(evicted(timeline.memory(0, 50n))).toEqual([`evict batch grace ${graceSeconds}`]);

@@ -13,7 +13,7 @@ const all = candidates([workload('slow', { terminationGracePeriodNs: hour }), 30
 
 test.each([
   { side: 'kubelet', departures: departuresOf('kubelet'), then: [] },
-  { side: 'without the departure', departures: without('hard-preempts-soft'), then: ['met memory.available'] },
+  { side: 'without the departure the hard threshold waits', departures: without('hard-preempts-soft'), then: ['met memory.available'] },
   {
     side: 'evictd',
     departures: departuresOf('evictd'),
@@ -26,7 +26,7 @@ test.each([
   expect(timeline.memory(20, 50n, { 1: { processes: 2 } })).toEqual(then);
 });
 
-test('also where one eviction at a time is waited for', () => {
+test('a hard threshold ends the grace of a soft eviction also where one eviction at a time is waited for', () => {
   const timeline = new Timeline(policy(thresholds, { departures: without('each-resource'), maxPodGracePeriodNs: hour }), all);
   timeline.memory(0, 400n);
   timeline.memory(10, 400n);

@@ -10,11 +10,11 @@ const named = (ranked: readonly { readonly workload: WorkloadUsage['workload'] }
 const order = (on: boolean, usages: readonly WorkloadUsage[]): string[] =>
   named(rank('imagefs.available', 'split', usages, { ...departuresOf('kubelet'), 'image-usage': on, 'unknown-usage': on }));
 
-describe('images are on a filesystem of their own, and it is full', () => {
+describe('images are on a filesystem of their own, and that filesystem is full', () => {
   const small = pod('small', { stats: { images: files(Gi / 10n, 100n) } });
   const large = pod('large', { stats: { images: files(30n * Gi, 9000n) } });
 
-  test('the kubelet sees no usage of it: all workloads of a priority are equal', () => {
+  test('the kubelet measures no usage there, so all workloads of one priority are equal', () => {
     expect(order(false, [small, large])).toEqual(['small', 'large']);
     expect(order(false, [large, small])).toEqual(['large', 'small']);
     expect(rank('imagefs.available', 'split', [large], departuresOf('kubelet'))[0]?.usage).toBe(0n);
@@ -25,13 +25,13 @@ describe('images are on a filesystem of their own, and it is full', () => {
     expect(named(rank('imagefs.inodesFree', 'split', [small, large], departuresOf('evictd')))).toEqual(['large', 'small']);
   });
 
-  test('priority comes before that, and no request is taken off: none is for images', () => {
+  test('priority comes before image usage, and no request is subtracted', () => {
     const precious = pod('precious', { priority: 1, stats: { images: files(90n * Gi) } });
     const requesting = pod('requesting', { requests: { ephemeralStorage: 50n * Gi }, stats: { images: files(40n * Gi) } });
     expect(order(true, [precious, large, requesting])).toEqual(['requesting', 'large', 'precious']);
   });
 
-  test('where it is not measured it is not known, and not 0', () => {
+  test('image usage that is not measured is unknown, and not 0', () => {
     const unmeasured = pod('unmeasured', { stats: { containers: [containerStats('a', { rootfs: files(50n * Gi) })] } });
     expect(rank('imagefs.available', 'split', [unmeasured], departuresOf('evictd'))[0]?.usage).toBeUndefined();
     expect(order(true, [unmeasured, small])).toEqual(['small', 'unmeasured']);

@@ -19,21 +19,21 @@ const usages = [
 const order = (on: boolean): string[] =>
   rank('nodefs.inodesFree', 'single', usages, { ...departuresOf('kubelet'), 'inode-ranking': on }).map(({ workload }) => workload.name);
 
-test('inodes run out: the kubelet takes 1Gi off a million inodes and evicts the pod with 12 of them', () => {
+test('when inodes run out the kubelet subtracts 1Gi from a million inodes, and evicts the pod with 12 of them', () => {
   expect(order(false)).toEqual(['twelve-files', 'million-files']);
 });
 
-test('inode-ranking evicts the pod with a million inodes', () => {
+test('with inode-ranking evictd evicts the pod with a million inodes', () => {
   expect(order(true)).toEqual(['million-files', 'twelve-files']);
 });
 
-test('it is the one difference between the profiles here', () => {
+test('inode-ranking is the only difference between the profiles here', () => {
   const { 'inode-ranking': _, ...others } = departuresOf('evictd');
   const names = rank('nodefs.inodesFree', 'single', usages, { ...others, 'inode-ranking': false }).map(({ workload }) => workload.name);
   expect(names).toEqual(order(false));
 });
 
-test('a request named inodes is taken off in its place', () => {
+test('with inode-ranking a request named inodes is subtracted instead of a request for bytes', () => {
   const asking = pod('asking', {
     requests: { inodes: 999_990n },
     stats: { containers: [containerStats('app', { rootfs: files(1n, 1_000_000n) })] },

@@ -43,7 +43,7 @@ class Leaking extends Timeline {
 const acts = (effects: readonly Effect[]): string[] =>
   effects.flatMap((effect) => (effect.kind === 'evict' ? ['evict'] : effect.kind === 'alert' ? [effect.alert] : []));
 
-test('what the kernel has not added up yet is no leak', () => {
+test('memory that the kernel has not yet added to its counters is not a leak', () => {
   const timeline = new Leaking();
   timeline.next(0, 99);
   expect(acts(timeline.next(1, 99))).toEqual([]);
@@ -55,8 +55,8 @@ test.each<[rule: string, available: number, sizes: Sizes, act: string]>([
   ['a protected workload has consumed it', 98, { db: 17 }, 'leak-elsewhere'],
   ['memory outside the workloads has', 98, {}, 'leak-elsewhere'],
   ['a workload that may be evicted has', 98, { b: 21 }, 'evict'],
-  ['both have, half of it the one that may be evicted', 97, { b: 16, db: 11 }, 'evict'],
-  ['both have, less of it the one that may be evicted', 98, { b: 15, db: 12 }, 'leak-elsewhere'],
+  ['half of the growth is in the evictable workload', 97, { b: 16, db: 11 }, 'evict'],
+  ['less than half of the growth is in the evictable workload', 98, { b: 15, db: 12 }, 'leak-elsewhere'],
 ])('%s', (_rule, available, sizes, act) => {
   const timeline = new Leaking();
   expect(acts(timeline.next(0, 99))).toEqual(['evict']);
@@ -64,7 +64,7 @@ test.each<[rule: string, available: number, sizes: Sizes, act: string]>([
   expect(said).toEqual([act]);
 });
 
-test('the protected workload, or what is outside, is named with its growth', () => {
+test('the alert names the protected workload, or the memory outside the workloads, with its growth', () => {
   const said = (sizes: Sizes): string => {
     const timeline = new Leaking();
     timeline.next(0, 99);
@@ -86,7 +86,7 @@ test.each<[rule: string, before: number, act: string[]]>([
   expect([...acts(timeline.next(1, 99)), ...acts(timeline.next(2.5, 99))]).toEqual(act);
 });
 
-test('page cache that was available before is not freed, and not consumed', () => {
+test('page cache that was available before is neither freed nor consumed', () => {
   const timeline = new Leaking();
   timeline.next(0, 90);
   const usageBytes = 500n * Mi;
@@ -94,7 +94,7 @@ test('page cache that was available before is not freed, and not consumed', () =
   expect(acts(timeline.next(1, 99))).toEqual(['evict']);
 });
 
-test('a leak costs one workload, however long it lasts; the alert comes once', () => {
+test('a leak costs at most one workload, and causes one alert, however long it lasts', () => {
   const timeline = new Leaking();
   const said = Array.from({ length: 20 }, (_, second) => acts(timeline.next(second * 20, 99 - second, { db: 10 + second * 100 }))).flat();
   expect(said).toEqual(['evict', 'leak-elsewhere']);
@@ -104,14 +104,14 @@ test.each<[rule: string, second: number, available: number, sizes: Sizes, act: s
   ['the leak goes on', 3, 80, { db: 35 }, []],
   ['a workload that may be evicted begins to grow', 3, 80, { db: 17, b: 28 }, ['evict']],
   ['a workload that hardly grows is not evicted', 3, 97, { db: 17, b: 11 }, []],
-])('while evictions wait: %s', (_rule, second, available, sizes, act) => {
+])('while the leak pauses evictions: %s', (_rule, second, available, sizes, act) => {
   const timeline = new Leaking();
   timeline.next(0, 99);
   for (const at of [1, 2.5]) timeline.next(at, 98, { db: 17 });
   expect(acts(timeline.next(second, available, sizes))).toEqual(act);
 });
 
-test('while evictions wait: what was consumed before the pause is not counted against a workload that begins to grow', () => {
+test('growth before the pause is not counted against a workload that begins to grow in it', () => {
   const timeline = new Leaking();
   timeline.next(0, 99);
   timeline.next(1, 98, { db: 17 });
@@ -119,7 +119,7 @@ test('while evictions wait: what was consumed before the pause is not counted ag
   expect(acts(timeline.next(4, 42, { db: 65, b: 18 }))).toEqual(['evict']);
 });
 
-test('memory recovers, or an operator resumes: evictd goes on', () => {
+test('evictd evicts again when memory recovers, or when an operator resumes', () => {
   const recovered = new Leaking();
   recovered.next(0, 99);
   for (const second of [1, 2.5]) recovered.next(second, 98, { db: 17 });
@@ -137,7 +137,7 @@ test('memory recovers, or an operator resumes: evictd goes on', () => {
 test.each<[rule: string, overrides: Partial<Policy>, victim: object]>([
   ['without the departure', { departures: { ...without('budget'), 'node-yield': false } }, { processes: 0, usageBytes: 0n }],
   ['a workload that survived has freed nothing that could be consumed', {}, { processes: 1, error: 'EIO', usageBytes: 0n }],
-])('%s the next one goes', (_rule, overrides, victim) => {
+])('%s the next workload is evicted', (_rule, overrides, victim) => {
   const timeline = new Leaking(overrides);
   timeline.next(0, 99);
   timeline.candidates = { ...timeline.candidates, usages: timeline.candidates.usages.slice(1) };
@@ -147,7 +147,7 @@ test.each<[rule: string, overrides: Partial<Policy>, victim: object]>([
 test.each([
   ['almost', 60.999, 'leak-elsewhere'],
   ['has', 61, 'evict'],
-])('an eviction whose memory lasted for a minute has helped: it %s', (_rule, second, act) => {
+])('an eviction whose freed memory lasted for a minute was effective: it %s', (_rule, second, act) => {
   const timeline = new Leaking();
   timeline.next(0, 99);
   timeline.next(1, 120); // no process is left
@@ -164,11 +164,11 @@ test('the minute begins when the victim has ended, however long its grace period
   expect(acts(timeline.next(94, 98, { db: 100 }))).toEqual(['leak-elsewhere']);
 });
 
-describe('a threshold of pressure that joins bytes of memory', () => {
+describe('a pressure threshold that joins bytes of memory', () => {
   const thrashing = listed('memory.pressure.full>30% & memory.available<10%', 'hard');
   const STALLED = { 'memory.pressure.full': 900_000_000n };
 
-  test('does not evict past the pause of another threshold of these bytes', () => {
+  test('does not evict during the pause of another threshold for these bytes', () => {
     const timeline = new Leaking({ thresholds: [memory, thrashing], pressureWindowNs: 1n });
     timeline.next(0, 99);
     for (const second of [1, 2.5]) timeline.next(second, 98, { db: 17 });
@@ -177,7 +177,7 @@ describe('a threshold of pressure that joins bytes of memory', () => {
     expect(acts(timeline.next(4, 90, { db: 17, b: 18 }))).toEqual(['evict']);
   });
 
-  test('finds a leak itself, and waits as long as its episode lasts', () => {
+  test('finds a leak itself, and pauses until its episode ends', () => {
     const timeline = new Leaking({ thresholds: [thrashing], pressureWindowNs: 1n });
     timeline.pressure = STALLED;
     expect(acts(timeline.next(0, 99))).toEqual(['evict']);

@@ -34,15 +34,15 @@ function effects(
 }
 
 test.each<[rule: string, availableMib: number, protection: Protection | undefined, heldMib: number, said: readonly string[]]>([
-  ['the first of the bound ones ends, though the machine has memory', 24, undefined, 250, ['evict large grace 0']],
-  ['not where its nodes have as much as the threshold', 100, undefined, 900, []],
-  ['not where others hold most of what is in use', 24, undefined, 249, []],
-  ['the next one, where the first is protected', 24, { kind: 'critical' }, 250, ['evict small grace 0']],
-])('nodes that are short: %s', (_rule, availableMib, protection, heldMib, said) => {
+  ['the first workload that is bound to the node is evicted, though the machine has memory', 24, undefined, 250, ['evict large grace 0']],
+  ['no workload is evicted if the nodes that it may use have as much memory as the threshold', 100, undefined, 900, []],
+  ['no workload is evicted if others hold most of the memory in use', 24, undefined, 249, []],
+  ['the next bound workload is evicted if the first is protected', 24, { kind: 'critical' }, 250, ['evict small grace 0']],
+])('memory nodes that are short: %s', (_rule, availableMib, protection, heldMib, said) => {
   expect(effects(availableMib, protection, heldMib)).toEqual(said);
 });
 
-test.each(['evictd', 'kubelet'] as const)('a full node of a machine that has memory: %s', (profile) => {
+test.each(['evictd', 'kubelet'] as const)('one memory node is full and the machine has memory: %s', (profile) => {
   const said = profile === 'evictd' ? ['evict large grace 0'] : [];
   expect(effects(24, undefined, 250, departuresOf(profile))).toEqual(said);
 });

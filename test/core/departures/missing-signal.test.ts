@@ -25,7 +25,7 @@ test('a missing reading evicts nothing', () => {
   expect(timeline.effects(30, {})).toEqual([]);
 });
 
-test('a signal that stays away is given up when a condition would be: it does not hold MemoryPressure for ever', () => {
+test('a condition whose signal stays unreadable ends after the transition period: MemoryPressure does not stay for ever', () => {
   const period = { pressureTransitionPeriodNs: 60n * SECOND };
   const timeline = new Timeline(policy([threshold('memory.available', '200Mi')], { ...period, hasWorkloadSource: false }), candidates());
   timeline.memory(0, 150n);

@@ -26,19 +26,19 @@ function evictions(departures: ReturnType<typeof without>, readings: readonly bi
 }
 
 test.each<[rule: string, mebibytes: bigint[], kubelet: number, evictd: number]>([
-  ['nothing comes back: the kubelet goes on', [50n, 50n, 50n], 3, 1],
+  ['no memory comes back: the kubelet evicts again', [50n, 50n, 50n], 3, 1],
   ['less than nothing comes back: it is not asked again on that value', [50n, 40n, 40n], 3, 1],
-  ['it gave something back, and more is needed', [50n, 60n, 70n], 3, 3],
-  ['it falls further, by itself: that is no reason for another try', [50n, 50n, 45n, 5n], 3, 1],
-  ['half of what was missing is there: another try', [50n, 50n, 75n, 75n], 3, 2],
-  ['less than that is no relief', [50n, 50n, 74n, 60n], 3, 1],
+  ['the victim freed something, and more is needed', [50n, 60n, 70n], 3, 3],
+  ['memory falls further for other reasons: evictd does not evict again', [50n, 50n, 45n, 5n], 3, 1],
+  ['half of the missing memory is free: evictd evicts again', [50n, 50n, 75n, 75n], 3, 2],
+  ['less than half of the missing memory is free: evictd does not evict again', [50n, 50n, 74n, 60n], 3, 1],
   ['next to nothing is missing: a twentieth of the threshold is the relief', [97n, 97n, 99n, 99n], 3, 1],
 ])('%s', (_rule, mebibytes, kubelet, evictd) => {
   expect(evictions(without('no-yield'), mebibytes)).toHaveLength(kubelet);
   expect(evictions(policy([]).departures, mebibytes)).toHaveLength(evictd);
 });
 
-test('it is said, once', () => {
+test('an eviction without yield raises one alert', () => {
   const timeline = new Timeline(policy([disk], { evictable: new Set(['ephemeral-storage']) }), all);
   timeline.effects(0, { 'nodefs.available': 50n * Mi });
   expect(timeline.effects(10, { 'nodefs.available': 50n * Mi }, killed(1))).toEqual(['killed a 0Mi', 'alert no-yield']);

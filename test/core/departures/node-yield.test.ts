@@ -36,7 +36,7 @@ function outcomeAt(timeline: Timeline, ...at: Parameters<Timeline['at']>): Outco
   return timeline.at(...at).flatMap((effect) => (effect.kind === 'outcome' ? [effect.outcome] : []))[0];
 }
 
-test('memory that stays: without the departure the others follow, with it none does', () => {
+test('when memory stays after an eviction the other workloads follow without the departure, and none with it', () => {
   const before = loop(holding(21n, 112n), without('node-yield'));
   expect(before.memory(0.1, 121n, exit(112n))).toEqual(['killed holder 21Mi', 'evict a grace 0']);
   const after = loop(holding(21n, 112n));
@@ -50,10 +50,24 @@ test.each<
 >([
   ['half of what was expected is enough', holding(60n, 0n), 0.1, 130n, exit(0n), { result: 'killed', nodeFreedBytes: 30n * Mi }],
   ['a byte less is not enough, but more may come', holding(60n, 0n), 0.1, 129n, exit(0n), undefined],
-  ['nothing more has come for a while', holding(60n, 0n), 1.6, 129n, exit(0n), { result: 'ineffective', notFreed: 'taken' }],
-  ['others have used all of it: evictd does not wait', holding(60n, 0n), 0.1, 99n, exit(0n), { result: 'ineffective', notFreed: 'taken' }],
-  ['it leaves more behind than it frees', holding(30n, 31n), 1.6, 130n, exit(31n), { result: 'ineffective', notFreed: 'stays' }],
-  ['it leaves as much behind as it frees', holding(31n, 31n), 0.1, 131n, exit(31n), { result: 'killed' }],
+  ['no more memory has become free for a while', holding(60n, 0n), 1.6, 129n, exit(0n), { result: 'ineffective', notFreed: 'taken' }],
+  [
+    'other programs have used all of the freed memory: evictd does not wait',
+    holding(60n, 0n),
+    0.1,
+    99n,
+    exit(0n),
+    { result: 'ineffective', notFreed: 'taken' },
+  ],
+  [
+    'the victim leaves more memory behind than it frees',
+    holding(30n, 31n),
+    1.6,
+    130n,
+    exit(31n),
+    { result: 'ineffective', notFreed: 'stays' },
+  ],
+  ['the victim leaves as much memory behind as it frees', holding(31n, 31n), 0.1, 131n, exit(31n), { result: 'killed' }],
   ['the cgroup still holds it', holding(60n, 0n), 1.6, 101n, exit(59n), { result: 'ineffective', notFreed: 'stays' }],
   ['a removed cgroup frees what the node gets back, …', holding(60n, 0n), 0.1, 140n, exit(0n, { removed: true }), { result: 'killed' }],
 ])('%s', (_rule, found, seconds, available, exited, outcome) => {
@@ -64,7 +78,7 @@ test.each<
   else expect(seen).toMatchObject(outcome);
 });
 
-test('… and not what it held, because another program may have removed it: the reason is not known', () => {
+test('the alert does not name memory that another program may have removed, because the reason is not known', () => {
   const timeline = loop(holding(60n, 0n));
   const gone = { 1: { processes: 0, usageBytes: undefined, removed: true } };
   timeline.memory(0.1, 105n, gone);
@@ -73,14 +87,14 @@ test('… and not what it held, because another program may have removed it: the
   expect(outcome).not.toHaveProperty('notFreed');
 });
 
-test('evictd waits while more comes back, ten seconds at most', () => {
+test('evictd waits while more memory becomes free, ten seconds at most', () => {
   const timeline = loop(holding(100n, 0n));
   for (let second = 1; second <= 9; second += 1) expect(timeline.memory(second, 100n + BigInt(second), exit(0n))).toEqual([]);
   expect(timeline.dueAtNs).toBe(10_000_000_000n); // the earliest is a look at the candidates
   expect(timeline.memory(11, 110n, exit(0n))).toEqual(['ineffective holder 100Mi', 'alert leak-elsewhere']);
 });
 
-test('what systemd has started in its cgroup since is no process of the victim: the node judges the eviction', () => {
+test('a process that systemd has started in the cgroup since is not a process of the victim: the reading of the node judges', () => {
   const later = { pid: 4711, name: 'rm' };
   expect(outcomeAt(loop(holding(60n, 0n)), 0.6, { 'memory.available': 160n * Mi }, exit(2n, { later }))).toMatchObject({
     result: 'killed',
@@ -89,13 +103,13 @@ test('what systemd has started in its cgroup since is no process of the victim: 
   });
 });
 
-test('the node cannot be read: evictd waits, and then the cgroup counts', () => {
+test('when the node cannot be read evictd waits, and then judges by the cgroup', () => {
   const timeline = loop(holding(60n, 0n));
   expect(timeline.effects(0.1, undefined, exit(0n))).toEqual([]);
   expect(timeline.effects(1.7, undefined, exit(0n))).toEqual(['killed holder 60Mi']);
 });
 
-describe('the ranking', () => {
+describe('the ranking of workloads whose memory stays', () => {
   const of = (departures: Policy['departures'], known: Partial<WorkloadStats>): string[] => {
     const found = candidates([workload('own'), 50n * Mi]);
     const usages = [
@@ -124,12 +138,12 @@ describe('after an eviction that freed too little', () => {
   const grown = (sizes: Partial<Record<(typeof NAMES)[number], bigint>>): Candidates =>
     candidates(...NAMES.map((name): [ReturnType<typeof workload>, bigint] => [workload(name), (sizes[name] ?? 30n) * Mi]));
 
-  test('further loss alone causes no other eviction', () => {
+  test('evictd does not evict again because of further loss alone', () => {
     const timeline = paused();
     expect([100n, 60n, 20n, 1n].flatMap((mebibytes, index) => timeline.memory(2 + index, mebibytes))).toEqual([]);
   });
 
-  test('a workload that has grown by what the node lost is the leak, whatever its rank', () => {
+  test('the workload that has grown by the loss of the node is the leak, whatever its rank', () => {
     const timeline = paused();
     timeline.candidates = candidates([workload('a', { priority: 1 }), 70n * Mi], [workload('b'), 30n * Mi], [workload('c'), 30n * Mi]);
     const decision = timeline.at(2, { 'memory.available': 81n * Mi }).find(({ kind }) => kind === 'evict');
@@ -142,13 +156,13 @@ describe('after an eviction that freed too little', () => {
   test.each<[rule: string, sizes: Parameters<typeof grown>[0], available: bigint]>([
     ['growth that explains less than half of the loss', { a: 45n }, 81n],
     ['growth by less than a twentieth of the relief', { a: 37n }, 121n],
-  ])('%s is none', (_rule, sizes, available) => {
+  ])('%s is not a leak', (_rule, sizes, available) => {
     const timeline = paused();
     timeline.candidates = grown(sizes);
     expect(timeline.memory(2, available)).toEqual([]);
   });
 
-  test('several workloads that grow are one leak: those that grew most go first, and one that did not grow never', () => {
+  test('several workloads that grow are one leak: evictd evicts them by growth, and never one that did not grow', () => {
     const timeline = paused();
     timeline.candidates = grown({ a: 45n, b: 46n });
     expect(timeline.memory(2, 91n)).toEqual(['evict b grace 0']);
@@ -157,7 +171,7 @@ describe('after an eviction that freed too little', () => {
     expect(timeline.memory(3, 137n)).toEqual([]);
   });
 
-  test('relief is half of what was missing', () => {
+  test('half of the missing memory counts as relief', () => {
     expect(paused().memory(2, 160n)).toEqual([]);
     expect(evicted(paused().memory(2, 161n))).toHaveLength(1);
   });
@@ -187,7 +201,7 @@ describe('after an eviction that freed too little', () => {
     expect(evicted(timeline.memory(23, 100n))).toEqual([]);
   });
 
-  test('no other signal of memory evicts for the same shortage', () => {
+  test('no other signal for memory evicts because of the same shortage', () => {
     const timeline = paused();
     const other = threshold('allocatableMemory.available', '200Mi');
     timeline.policy = policy([hard, other, listed('memory.pressure.full>10%', 'hard')]);
@@ -195,7 +209,7 @@ describe('after an eviction that freed too little', () => {
     expect(evicted(timeline.effects(2, readings))).toEqual([]);
   });
 
-  test('an evictd that is started again still knows what has grown since the pause began', () => {
+  test('after a restart evictd still knows the growth since the pause began', () => {
     const timeline = paused();
     const saved = fromJson(toJson(savedParts(timeline.state))) as State;
     timeline.state = takeOver(timeline.policy, { ...initialState, ...saved }, { awayNs: 1n, sleptNs: 0n }, 2n).state;
@@ -211,7 +225,7 @@ test('pressure is judged by the joined operand that counts bytes', () => {
   expect(timeline.effects(0.1, at(99n), exit(0n))).toEqual(['ineffective holder 60Mi', 'alert no-yield']);
 });
 
-test('pressure alone is judged by memory.available: no other workload follows one whose memory stays', () => {
+test('for pressure alone memory.available judges: no other workload is evicted after one whose memory stays', () => {
   const found = holding(21n, 112n, 133n);
   const tmpfs = { ...found, usages: found.usages.map(({ workload: one }) => ({ workload: one, stats: found.usages[0]?.stats })) };
   const timeline = new Timeline(policy([listed('memory.pressure.full>40%', 'hard')]), tmpfs);
@@ -235,7 +249,7 @@ test('pressure alone is judged by memory.available: no other workload follows on
   expect(evicted(at(61, 127n))).toEqual(['evict a grace 0']);
 });
 
-test('pressure alone: the memory of the last eviction is consumed by what may not be evicted', () => {
+test('for pressure alone evictd pauses when workloads that may not be evicted consume the freed memory', () => {
   const leaker = workload('leaker', { protection: { kind: 'critical' } });
   const sized = (leaked: bigint): Candidates =>
     candidates([leaker, leaked * Mi], ...NAMES.map((name): [Workload, bigint] => [workload(name), 100n * Mi]));

@@ -25,20 +25,20 @@ describe('the shortage ends between the reading of the signal and that of the ca
     expect(timeline.effects(1.005, { 'memory.available': 1600n * Mi })).toEqual(['cleared memory.available']);
   });
 
-  test('no workload is left: there is no alert', () => {
+  test('evictd raises no alert if no workload is left', () => {
     const timeline = new Timeline(policy([hard]), candidates());
     expect(timeline.effects(1, SHORT, {}, seen(1600n))).not.toContain('alert nothing-evictable');
     expect(timeline.effects(2, SHORT, {}, seen(90n))).toContain('alert nothing-evictable');
   });
 });
 
-test('a shortage without an eviction owes no min reclaim', () => {
+test('a shortage that ended without an eviction owes no min reclaim', () => {
   const timeline = new Timeline(policy([hard]), left);
   timeline.at(1, SHORT, {}, seen(120n));
   expect(timeline.effects(1.005, { 'memory.available': 120n * Mi }, {}, seen(120n))).toEqual(['cleared memory.available']);
 });
 
-test('still short: it is evicted in the same step', () => {
+test('a shortage that goes on causes an eviction in the same step', () => {
   const timeline = new Timeline(policy([hard]), left);
   expect(evicted(timeline.effects(1, SHORT, {}, seen(99n)))).toEqual(['evict innocent grace 0']);
 });
@@ -46,7 +46,7 @@ test('still short: it is evicted in the same step', () => {
 test.each([
   { available: 149n, goes: 1 },
   { available: 150n, goes: 0 },
-])('the min reclaim that is owed is looked for, too: $available MiB', ({ available, goes }) => {
+])('the recheck also honours min reclaim that is owed: $available MiB', ({ available, goes }) => {
   const timeline = new Timeline(policy([hard]), candidates());
   timeline.at(1, SHORT);
   timeline.candidates = left;
@@ -56,7 +56,7 @@ test.each([
 test.each([
   ['the node cannot be read', () => undefined],
   ['the signal is not among what was read', () => observations(2n * SECOND, {})],
-])('%s: that is not over', (_, recheck) => {
+])('%s does not end the shortage', (_, recheck) => {
   const timeline = new Timeline(policy([hard]), left);
   expect(evicted(timeline.effects(1, SHORT, {}, { recheck }))).toHaveLength(1);
 });

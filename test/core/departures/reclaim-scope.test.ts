@@ -38,7 +38,7 @@ test.each<[rule: string, available: bigint | undefined, enough: boolean]>([
   expect(said.length).toBe(enough ? 1 : 2);
 });
 
-test('while collections run, nothing is evicted for that resource; another resource does not wait', () => {
+test('while a reclaim runs no workload is evicted for its resource, but other resources do not wait', () => {
   const timeline = loop(policy([]).departures);
   timeline.policy = policy([threshold('imagefs.available', '100Mi'), threshold('memory.available', '100Mi')], {
     evictable: new Set(['memory', 'ephemeral-storage'] as const),
@@ -49,7 +49,7 @@ test('while collections run, nothing is evicted for that resource; another resou
   expect(said).toEqual(['met memory.available', 'MemoryPressure=true', 'evict batch grace 0']);
 });
 
-test('memory that ran out while a disk was collected has its step right after', () => {
+test('a memory shortage during a disk reclaim is handled in a step right after it', () => {
   const timeline = loop(policy([]).departures);
   timeline.policy = { ...timeline.policy, thresholds: [threshold('imagefs.available', '100Mi'), threshold('memory.available', '100Mi')] };
   timeline.effects(0, { 'imagefs.available': 50n * Mi, 'memory.available': 900n * Mi });
@@ -59,7 +59,7 @@ test('memory that ran out while a disk was collected has its step right after', 
   expect(timeline.effects(1, now)).toContain('evict batch grace 0');
 });
 
-test('bytes and inodes short together: one reclaim at a time, and the other waits for it', () => {
+test('when bytes and inodes are short together one reclaim runs, and the other waits for it', () => {
   const timeline = loop(policy([]).departures);
   timeline.policy = policy([threshold('imagefs.available', '100Mi'), threshold('imagefs.inodesFree', '100')], {
     evictable: new Set(['ephemeral-storage', 'inodes'] as const),
@@ -73,7 +73,7 @@ test('bytes and inodes short together: one reclaim at a time, and the other wait
   expect(timeline.effects(3, { 'imagefs.available': 900n * Mi, 'imagefs.inodesFree': 5n }).at(-1)).toBe('reclaim images');
 });
 
-test('evictd decides on what it read after the collections, the kubelet on what it read before', () => {
+test('evictd decides by the reading after the reclaim, the kubelet by the one before', () => {
   const limits = [without('reclaim-scope'), policy([]).departures].map((departures) => {
     const timeline = loop(departures);
     timeline.at(0, { 'imagefs.available': 50n * Mi, 'memory.available': 900n * Mi });
@@ -84,7 +84,7 @@ test('evictd decides on what it read after the collections, the kubelet on what 
   expect(limits).toEqual([[50n], [60n]]);
 });
 
-test('in a dry run nothing is collected', () => {
+test('a dry run reclaims nothing', () => {
   const timeline = loop(policy([]).departures);
   timeline.policy = { ...timeline.policy, dryRun: true };
   expect(timeline.effects(0, { 'imagefs.available': 50n * Mi }).at(-1)).toBe('evict batch grace 0 dry');

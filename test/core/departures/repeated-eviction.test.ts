@@ -60,7 +60,7 @@ class Restarting extends Timeline {
   }
 }
 
-test('it is evicted as often as it leaks, and the others have the rest of the budget', () => {
+test('a workload that leaks again is evicted each time, and the other workloads have the rest of the budget', () => {
   const timeline = new Restarting(2);
   expect([0, 10, 20, 30, 40, 50].map((second) => timeline.evictX(second))).toEqual([['x'], ...Array<string[]>(5).fill(['x again'])]);
   expect(timeline.counted).toEqual(['/apps/x']);
@@ -70,7 +70,7 @@ test('it is evicted as often as it leaks, and the others have the rest of the bu
   expect(timeline.look(300, 90, timeline.others)).toEqual(['budget-exhausted']);
 });
 
-test('the budget is used up: what was evicted before and has grown again is still evicted, and no other workload', () => {
+test('with the budget used up a workload that was evicted before and grows again is still evicted, and no other one is', () => {
   const timeline = new Restarting(1);
   timeline.evictX(0);
   expect(timeline.look(10, 99, { x: 60, ...timeline.others })).toEqual(['x again']);
@@ -79,23 +79,23 @@ test('the budget is used up: what was evicted before and has grown again is stil
 });
 
 test.each<[rule: string, available: number, sizes: Sizes]>([
-  ['it has not grown', 90, { x: 2, a: 60 }],
-  ['others have grown more', 60, { x: 30, a: 90 }],
+  ['the workload has not grown', 90, { x: 2, a: 60 }],
+  ['other workloads have grown more', 60, { x: 30, a: 90 }],
   ['memory outside the workloads has grown more', 40, { x: 30, a: 10 }],
-])('the budget is used up, and %s: nothing is evicted', (_rule, available, sizes) => {
+])('with the budget used up and %s, no workload is evicted', (_rule, available, sizes) => {
   const timeline = new Restarting(1);
   timeline.evictX(0);
   expect(timeline.look(100, available, { ...timeline.others, ...sizes })).toEqual(['budget-exhausted']);
 });
 
-test('it counts again if it is not what grows', () => {
+test('a repeated eviction uses the budget if another workload is the one that grows', () => {
   const timeline = new Restarting(2);
   timeline.evictX(0);
   expect(timeline.look(100, 90, { ...timeline.others, x: 5, a: 80 })).toEqual(['x']);
   expect(timeline.counted).toEqual(['/apps/x', '/apps/x']);
 });
 
-test('it counts at the time of its last eviction, so that no window has more victims', () => {
+test('a repeated eviction counts at the time of the last one, so that no window has more victims', () => {
   const timeline = new Restarting(2);
   timeline.evictX(0);
   timeline.evictX(590);
@@ -106,7 +106,7 @@ test('it counts at the time of its last eviction, so that no window has more vic
   expect(timeline.look(1190, 90, timeline.others)).toEqual(['c']);
 });
 
-test('several workloads that restart count once each; the one that grew most is evicted', () => {
+test('several workloads that restart count once each, and the one that grew most is evicted', () => {
   const timeline = new Restarting(2);
   timeline.evictX(0);
   expect(timeline.look(70, 99, timeline.others)).toEqual(['d']);
@@ -117,7 +117,7 @@ test('several workloads that restart count once each; the one that grew most is 
   expect(timeline.counted).toEqual(['/apps/x', '/apps/d']);
 });
 
-test('a standing order counts it once, too', () => {
+test('a repeated eviction by standing order counts once, too', () => {
   const timeline = new Restarting(2);
   timeline.evictX(0);
   timeline.look(8, 120, { x: 50, ...timeline.others });
@@ -136,7 +136,7 @@ test('a standing order counts it once, too', () => {
   expect(state.evictionTimes.get('memory')).toMatchObject([{ victim: '/apps/x', atNs: 10n * SECOND }]);
 });
 
-test('a restart of evictd does not make it count again', () => {
+test('after a restart of evictd a repeated eviction still counts once', () => {
   const timeline = new Restarting(1);
   timeline.evictX(0);
   const saved = fromJson(toJson(savedParts(timeline.state))) as State;

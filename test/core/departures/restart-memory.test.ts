@@ -50,7 +50,7 @@ test('a condition stays until its transition period is over', () => {
   ]);
 });
 
-test('an eviction in flight goes on in both', () => {
+test('an eviction in flight continues in both', () => {
   for (const { departures } of sides) {
     const timeline = new Timeline(policy([threshold('memory.available', '200Mi', { graceSeconds: 1 })], { departures }), all);
     timeline.memory(0, 150n);

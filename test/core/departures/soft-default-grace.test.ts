@@ -7,10 +7,10 @@ import { evicted, Timeline } from '../timeline.js';
  * leaves the workload its own.
  */
 test.each<[rule: string, ownNs: bigint | undefined, kubelet: string, evictd: string]>([
-  ['a grace period of its own', 60n * SECOND, 'evict batch grace -1', 'evict batch grace 60'],
-  ['none of its own: the default of a pod', undefined, 'evict batch grace -1', 'evict batch grace 30'],
-  ['0 of its own', 0n, 'evict batch grace -1', 'evict batch grace 0'],
-])('no limit of the grace period: %s', (_rule, ownNs, kubelet, evictd) => {
+  ['the workload has a grace period of its own', 60n * SECOND, 'evict batch grace -1', 'evict batch grace 60'],
+  ['the workload has none, and gets the default of a pod', undefined, 'evict batch grace -1', 'evict batch grace 30'],
+  ['the workload asks for 0', 0n, 'evict batch grace -1', 'evict batch grace 0'],
+])('without a limit of the grace period: %s', (_rule, ownNs, kubelet, evictd) => {
   const soft = threshold('memory.available', '200Mi', { graceSeconds: 10 });
   const all = candidates([workload('batch', { terminationGracePeriodNs: ownNs }), 300n * Mi]);
   const outcomes = [without('soft-default-grace'), policy([]).departures].map((departures) => {

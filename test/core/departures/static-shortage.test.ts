@@ -46,29 +46,29 @@ const at = (timeline: Timeline, seconds: number, mebibytes: bigint, sizes?: Size
 };
 
 test.each<[rule: string, sizes: Sizes, victim: string[]]>([
-  ['one that frees all that is missing goes', { small: 30n, large: MISSING }, ['large']],
-  ['one that frees less does not', { small: 30n, large: MISSING - 1n }, []],
-  ['not several that would together', { a: 50n, b: 50n }, []],
+  ['a workload that frees all of the missing memory is evicted', { small: 30n, large: MISSING }, ['large']],
+  ['a workload that frees less is not evicted', { small: 30n, large: MISSING - 1n }, []],
+  ['several workloads that would free enough only together are not evicted', { a: 50n, b: 50n }, []],
   ['the first of them by rank', { important: 150n, a: 80n, b: 90n }, ['b']],
-  ['a protected one never', { db: 150n }, []],
+  ['a protected workload is never evicted', { db: 150n }, []],
 ])('nothing grows: %s', (_rule, sizes, victim) => {
   expect(at(waiting(sizes), 4.7, 121n)).toEqual(victim);
 });
 
-test('the min reclaim counts as missing', () => {
+test('min reclaim that is owed counts as missing', () => {
   const owing = threshold('memory.available', '200Mi', { minReclaim: '10Mi' });
   expect(at(waiting({ a: 88n }, { thresholds: [owing] }), 4.7, 121n)).toEqual([]);
   expect(at(waiting({ a: 89n }, { thresholds: [owing] }), 4.7, 121n)).toEqual(['a']);
 });
 
-test('what stays after its end does not count', () => {
+test('memory that stays after the end of a workload does not count as freed', () => {
   const timeline = waiting({ a: 100n });
   const usages = timeline.candidates.usages.map((usage) => ({ ...usage, stats: usage.stats && { ...usage.stats, staysBytes: 30n * Mi } }));
   timeline.candidates = { ...timeline.candidates, usages };
   expect(at(timeline, 4.7, 121n)).toEqual([]);
 });
 
-test('not before three seconds without growth', () => {
+test('no workload is evicted before three seconds without growth', () => {
   const timeline = waiting({ a: 100n });
   expect(at(timeline, 4.699, 121n)).toEqual([]);
   expect(at(timeline, 4.7, 121n)).toEqual(['a']);
@@ -77,12 +77,12 @@ test('not before three seconds without growth', () => {
 test.each<[rule: string, available: bigint, sizes: Sizes]>([
   ['a protected workload grows', 121n, { a: 100n, db: 20n }],
   ['the node has lost memory, whatever took it', 111n, { a: 100n, db: 10n }],
-])('none goes while memory is taken: %s', (_rule, available, sizes) => {
+])('no workload is evicted while other programs allocate memory: %s', (_rule, available, sizes) => {
   const timeline = waiting({ a: 100n, db: 10n });
   expect(at(timeline, 10, available, sizes)).toEqual([]);
 });
 
-test('one in a pause, not two; a new pause may have another one', () => {
+test('a pause has at most one such eviction, and a new pause may have another', () => {
   const timeline = waiting({ a: 80n, b: 80n, c: 80n });
   expect(at(timeline, 5, 121n)).toEqual(['a']);
   timeline.candidates = found({ b: 80n, c: 80n });

@@ -12,7 +12,7 @@ const replicas = [replica('web-b', 8n), replica('web-c', 9n), replica('web-a', 8
 const order = (on: boolean, usages: readonly WorkloadUsage[]): string[] =>
   rank('memory.available', 'single', usages, { ...departuresOf('kubelet'), 'total-order': on }).map(({ workload }) => workload.id);
 
-test('to the kubelet they are equal: its victim is the one that its sort happens to leave in front', () => {
+test('workloads that the kubelet ranks as equal: its victim is the one that its sort leaves in front', () => {
   const departures = departuresOf('kubelet');
   const [a, b] = rank('memory.available', 'single', replicas, departures);
   expect(a && b && byRank('memory.available', 'single', departures)(a, b)).toBe(0);
@@ -24,12 +24,12 @@ test('with total-order the youngest goes first, then by name: the same whatever 
   expect(order(true, replicas.toReversed())).toEqual(['uid-web-c', 'uid-web-a', 'uid-web-b']);
 });
 
-test('two of one name in two namespaces: by id', () => {
+test('workloads of one name in two namespaces are sorted by id', () => {
   const twins = [replica('web', 1n, 'uid-2'), replica('web', 1n, 'uid-1')];
   expect(order(true, twins)).toEqual(['uid-1', 'uid-2']);
 });
 
-test('those of which nothing is known, too', () => {
+test('workloads of which nothing is known have a total order, too', () => {
   const unknown = [pod('old', { startOrder: 1n, stats: null }), pod('young', { startOrder: 2n, stats: null })];
   expect(order(true, unknown)).toEqual(['uid-young', 'uid-old']);
 });

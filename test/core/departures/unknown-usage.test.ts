@@ -10,7 +10,7 @@ const Mi = 1024n * 1024n;
 const order = (on: boolean, signal: ResourceSignal, ...usages: WorkloadUsage[]): string[] =>
   rank(signal, 'single', usages, { ...departuresOf('kubelet'), 'unknown-usage': on }).map(({ workload }) => workload.name);
 
-describe('memory runs out while the statistics of the database have not come yet', () => {
+describe('memory runs out before the first statistics of the database', () => {
   const database = pod('database', { priority: 1000, requests: { memory: 900n * Mi }, stats: null });
   const leaking = pod('leaking', { requests: { memory: 10n * Mi }, stats: { workingSetBytes: 800n * Mi } });
   const modest = pod('modest', { requests: { memory: 100n * Mi }, stats: { workingSetBytes: 50n * Mi } });
@@ -19,29 +19,29 @@ describe('memory runs out while the statistics of the database have not come yet
     expect(order(false, 'memory.available', modest, leaking, database)).toEqual(['database', 'leaking', 'modest']);
   });
 
-  test('with unknown-usage the one goes that is known to exceed its request; the unknown is still before those within theirs', () => {
+  test('with unknown-usage a workload known to exceed its request is evicted; the unknown one ranks before those within theirs', () => {
     expect(order(true, 'memory.available', modest, leaking, database)).toEqual(['leaking', 'database', 'modest']);
   });
 
-  test('no workload exceeds its request: the unknown ranks first in both', () => {
+  test('when no workload exceeds its request the unknown one ranks first in both profiles', () => {
     expect(order(false, 'memory.available', modest, database)).toEqual(['database', 'modest']);
     expect(order(true, 'memory.available', modest, database)).toEqual(['database', 'modest']);
   });
 });
 
-test('statistics without the number are not a number of 0', () => {
+test('statistics without the value are unknown, not 0', () => {
   const empty = pod('empty', { requests: { memory: 1n }, stats: {} });
   const within = pod('within', { requests: { memory: 100n * Mi }, stats: { workingSetBytes: 100n * Mi } });
   expect(order(false, 'memory.available', empty, within)).toEqual(['within', 'empty']);
   expect(order(true, 'memory.available', empty, within)).toEqual(['empty', 'within']);
 });
 
-test('of unknown workloads the lower priority ranks first', () => {
+test('the lower priority ranks first among unknown workloads', () => {
   const [low, high] = [pod('low', { priority: -1, stats: null }), pod('high', { requests: { memory: 1n }, stats: null })];
   expect(order(true, 'memory.available', high, low)).toEqual(['low', 'high']);
 });
 
-test.each([false, true])('of the unknown the request says nothing: they are equal (departure %s)', (on) => {
+test.each([false, true])('unknown workloads are equal whatever their requests (departure %s)', (on) => {
   const [much, little] = [
     pod('much', { requests: { memory: 1000n }, stats: null }),
     pod('little', { requests: { memory: 1n }, stats: null }),
@@ -50,7 +50,7 @@ test.each([false, true])('of the unknown the request says nothing: they are equa
   expect(order(on, 'memory.available', little, much)).toEqual(['little', 'much']);
 });
 
-test('process ids: priority first; within one, after those that have processes', () => {
+test('for process ids the priority ranks first, and then known workloads with processes rank before unknown ones', () => {
   const unknown = pod('unknown', { stats: null });
   const many = pod('many', { stats: { processes: 900n } });
   const none = pod('none', { stats: { processes: 0n } });
@@ -59,7 +59,7 @@ test('process ids: priority first; within one, after those that have processes',
   expect(order(true, 'pid.available', none, many, unknown, low)).toEqual(['low', 'many', 'unknown', 'none']);
 });
 
-test('disk: a pod with a volume that nothing is known of', () => {
+test('for disks a pod with a volume of unknown usage is unknown', () => {
   const unknown = pod('unknown', { pod: { volumes: [emptyDir('v')] }, stats: { volumes: [volumeStats('v')] } });
   const writing = pod('writing', { stats: { containers: [containerStats('a', { rootfs: files(1n) })] } });
   const nothing = pod('nothing');

@@ -142,7 +142,7 @@ function isAllowed(
   return !isTwice && !isUsed && !isTainted && (consumers.length === 0 || wanted <= memory) && !isBroken;
 }
 
-test('the first answer that keeps all rules is found, and only if there is one', () => {
+test('the allocator finds the first answer that keeps all rules, and only if there is one', () => {
   const kinds = new Set<string>();
   fc.assert(
     fc.property(someCluster, ({ first, second, memory, used, specs }) => {

@@ -32,8 +32,8 @@ test.each<Row>([
   ['the first device of the slice', supply([three]), [spec([request('gpu')])], ['gpu=a']],
   ['a device in use is left out', supply([three], ['gpu.example.com/pool-1/a']), [spec([request('gpu')])], ['gpu=b']],
   ['the class selects, too', supply([three], [], [{ name: 'gpu', selectors: [ofModel('large')] }]), [spec([request('gpu')])], ['gpu=b']],
-  ['several devices of one request', supply([three]), [spec([request('gpu', { count: 2 })])], ['gpu=a', 'gpu=b']],
-  ['more than there are', supply([three]), [spec([request('gpu', { count: 4 })])], CANNOT],
+  ['one request gets several devices', supply([three]), [spec([request('gpu', { count: 2 })])], ['gpu=a', 'gpu=b']],
+  ['a request for more devices than exist is refused', supply([three]), [spec([request('gpu', { count: 4 })])], CANNOT],
   [
     'an earlier request gives way',
     supply([three]),
@@ -61,22 +61,27 @@ test.each<Row>([
   ],
 
   [
-    'All: every device that matches',
+    'All: the request gets every device that matches',
     supply([three]),
     [spec([request('gpu', { count: 'all', selectors: [ofModel('large')] })])],
     ['gpu=b', 'gpu=c'],
   ],
-  ['All: one of them is in use', supply([three], ['gpu.example.com/pool-1/c']), [spec([request('gpu', { count: 'all' })])], CANNOT],
-  ['All: there must be one', supply([three]), [spec([request('gpu', { count: 'all', selectors: [ofModel('none')] })])], CANNOT],
+  ['All: one of the devices is in use', supply([three], ['gpu.example.com/pool-1/c']), [spec([request('gpu', { count: 'all' })])], CANNOT],
   [
-    'All: one of them is tainted',
+    'All: at least one device must exist',
+    supply([three]),
+    [spec([request('gpu', { count: 'all', selectors: [ofModel('none')] })])],
+    CANNOT,
+  ],
+  [
+    'All: one of the devices is tainted',
     supply([slice([device('a'), device('b', { taints: taint('NoSchedule') })])]),
     [spec([request('gpu', { count: 'all' })])],
     CANNOT,
   ],
 
   [
-    'admin access: in use all the same',
+    'admin access is given to a device that is in use',
     supply([three], ['gpu.example.com/pool-1/a']),
     [spec([request('gpu', { adminAccess: true })])],
     ['gpu=a'],
@@ -107,7 +112,7 @@ test.each<Row>([
     ['gpu=a'],
   ],
   [
-    'another effect is tolerated',
+    'a taint with another effect is tolerated',
     supply([slice([device('a', { taints: taint('NoExecute') })])]),
     [spec([request('gpu', tolerates('NoSchedule'))])],
     CANNOT,
@@ -135,7 +140,7 @@ test.each<Row>([
     ['list/x=b', 'two=c'],
   ],
   [
-    'matchAttribute: one entry of a list',
+    'matchAttribute: the devices have one common entry of a list',
     supply([three]),
     [spec([firstOf('list', { name: 'x' }), request('two')], match(['list/y', 'two']))],
     ['list/x=a', 'two=b'],
@@ -221,10 +226,15 @@ describe('shared counters', () => {
 
   test.each<Row>([
     ['the parts fit, the whole beside a part does not', supply([card, parts]), two, ['gpu=half-0', 'gpu=half-1']],
-    ['a part in use leaves one', supply([card, parts], ['gpu.example.com/pool-1/half-1']), [spec([request('gpu')])], ['gpu=half-0']],
+    [
+      'a part of a device in use leaves the counters for one more',
+      supply([card, parts], ['gpu.example.com/pool-1/half-1']),
+      [spec([request('gpu')])],
+      ['gpu=half-0'],
+    ],
     ['the whole in use leaves none', supply([card, parts], ['gpu.example.com/pool-1/whole']), [spec([request('gpu')])], CANNOT],
     ['across claims', supply([card, parts]), [spec([request('one')]), spec([request('two')])], ['one=half-0', 'two=half-1']],
-    ['without the slice of the counters the pool is incomplete', supply([parts]), [spec([request('gpu')])], CANNOT],
+    ['without the slice that has the counters the pool is incomplete', supply([parts]), [spec([request('gpu')])], CANNOT],
     [
       'a counter that is not there makes the pool invalid',
       supply([card, { ...parts, devices: [device('a', { consumesCounters: consumes({ engines: 1n }) })] }]),
@@ -236,7 +246,7 @@ describe('shared counters', () => {
   });
 });
 
-describe('pools', () => {
+describe('pools of devices', () => {
   const all = [spec([request('gpu', { count: 'all' })])];
   const one = [spec([request('gpu')])];
   const elsewhere = { nodes: { kind: 'node', name: 'node-2' } } as const;
@@ -256,7 +266,7 @@ describe('pools', () => {
       ['gpu=y'],
     ],
     [
-      'All and an incomplete pool',
+      'All of an incomplete pool is refused',
       supply([slice([device('x')], { slices: 2n })]),
       all,
       'error: claim default/claim-0, request gpu: asks for all devices, but resource pool gpu.example.com/pool-1 is currently being updated',
@@ -267,7 +277,7 @@ describe('pools', () => {
       all,
       ['gpu=x'],
     ],
-    ['two devices of one name', supply([slice([device('x'), device('x')])]), one, 'none: invalid resource pools were encountered'],
+    ['two devices have one name', supply([slice([device('x'), device('x')])]), one, 'none: invalid resource pools were encountered'],
   ])('%s', (_rule, from, specs, expected) => {
     expect(given(from, specs)).toEqual(expected);
   });
@@ -277,11 +287,11 @@ describe('pools', () => {
 
   test.each<[rule: string, nodes: NodeSelection, fits: boolean, terms: unknown]>([
     ['nodeName', { kind: 'node', name: 'node-1' }, true, here],
-    ['another nodeName', { kind: 'node', name: 'node-2' }, false, undefined],
+    ['a slice with another nodeName does not count', { kind: 'node', name: 'node-2' }, false, undefined],
     ['allNodes', { kind: 'all' }, true, undefined],
     ['nodeSelector', zone, true, zone.terms],
     ['a field that is not known', { kind: 'none' }, false, undefined],
-  ])('nodes of a slice and of a device: %s', (_rule, nodes, fits, terms) => {
+  ])('a slice and a device that name nodes: %s', (_rule, nodes, fits, terms) => {
     for (const from of [
       supply([slice([device('x')], { nodes })]),
       supply([slice([device('w', { nodes: { kind: 'node', name: 'node-9' } }), device('x', { nodes })], { nodes: { kind: 'perDevice' } })]),
@@ -314,7 +324,7 @@ test('an expression that fails is an error of its class or claim, and only where
   );
 });
 
-test('a search without end is given up after the same number of attempts each time', () => {
+test('a search that takes too long is given up after the same number of attempts each time', () => {
   const devices = Array.from({ length: 30 }, (_, index) => device(`d-${String(index)}`, { model: String(index % 15) }));
   const answer = given(supply([slice(devices)]), [spec([request('gpu', { count: 16 })], distinct)]);
   expect(answer).toBe('none: timed out trying to allocate devices');

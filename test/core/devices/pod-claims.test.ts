@@ -63,7 +63,7 @@ const broken: DeviceClass = {
 };
 
 test.each<[rule: string, devices: ClusterDevices, pod: ClaimingPod, message: string | undefined]>([
-  ['no claims', cluster(), podOf('web', []), undefined],
+  ['the pod has no claims', cluster(), podOf('web', []), undefined],
   ['a template that needs no claim', cluster(), podOf('web', [own('')]), undefined],
   ['a claim to be allocated', cluster([claim('shared', oneGpu)]), podOf('web', [shared]), 'fits'],
   ['a claim that is not there', cluster(), podOf('web', [shared]), 'rejected: could not find ResourceClaim "default/shared"'],
@@ -106,7 +106,7 @@ test.each<[rule: string, devices: ClusterDevices, pod: ClaimingPod, message: str
     'fits',
   ],
   ['a claim with the most consumers', cluster([consumed('uid-other')]), podOf('web', [shared]), 'rejected: resourceclaim in use'],
-  ['the pod is one of its consumers', cluster([consumed('uid-web')]), podOf('web', [shared]), 'fits'],
+  ['the pod is one of the consumers of the claim', cluster([consumed('uid-web')]), podOf('web', [shared]), 'fits'],
   [
     'allocated on another node',
     cluster([claim('shared', oneGpu, { allocation: given('pool-2', 'c', 'node-2') })]),
@@ -114,7 +114,7 @@ test.each<[rule: string, devices: ClusterDevices, pod: ClaimingPod, message: str
     'rejected on node-1: resourceclaim not available on the node',
   ],
   [
-    'not enough devices',
+    'there are not enough devices',
     cluster([claim('shared', spec([request('gpu', { count: 3 })]))]),
     podOf('web', [shared]),
     'rejected on node-1: cannot allocate all claims',
@@ -141,13 +141,13 @@ test('a device that a claim has with admin access is free for another claim', ()
   );
 });
 
-describe('what pods take and give back', () => {
+describe('devices that pods take and give back', () => {
   const view = ({ state: { claims } }: DeviceLedger) =>
     Object.fromEntries(
       [...claims].map(([key, { allocation, reservedFor }]) => [key, [allocation?.devices.map((each) => each.device), reservedFor]]),
     );
 
-  test('a claim from a template ends with its pod; a shared claim is given back after its last consumer', () => {
+  test('a claim from a template ends with its pod, and a shared claim is released after its last consumer', () => {
     const ledger = new DeviceLedger(cluster([claim('shared', oneGpu)]));
     const [one, two, three] = [podOf('one', [shared]), podOf('two', [shared, own()]), podOf('three', [own()], '')];
     ledger.reserve(one, node());
@@ -177,7 +177,7 @@ describe('what pods take and give back', () => {
   });
 });
 
-describe('in the scheduler', () => {
+describe('claims in the scheduler', () => {
   const nodes = ['node-1', 'node-2'].map((name) =>
     schedulerNodeAt(documentOf({ metadata: { name }, status: { allocatable: { cpu: '4', memory: '8Gi', pods: '10' } } })),
   );
@@ -188,7 +188,7 @@ describe('in the scheduler', () => {
   const schedule = (devices: ClusterDevices): ScheduleResult =>
     new Scheduler(new Cluster({ nodes, devices })).schedule(waiting, { everyNode: true });
 
-  test('a node without devices is rejected, for good', () => {
+  test('a node without devices is rejected, and preemption cannot help', () => {
     const { node: chosen, rejected } = schedule(cluster([claim('shared', spec([request('gpu', { count: 2 })]))]));
     expect(chosen).toBe('node-1');
     expect(rejected.get('node-2')).toEqual({
@@ -198,7 +198,7 @@ describe('in the scheduler', () => {
     });
   });
 
-  test('a pod without its claim is refused before a node is looked at', () => {
+  test('a pod whose claim does not exist is refused before any node is examined', () => {
     const { preFilter, message } = schedule(cluster());
     expect(preFilter?.plugin).toBe('DynamicResources');
     expect(message).toBe('0/2 nodes are available: could not find ResourceClaim "default/shared".');
@@ -222,7 +222,7 @@ describe('in the scheduler', () => {
     expect(explain(scheduler, waiting)).toEqual(['node-1', 'node-2'].map((name) => ({ node: name, rejections })));
   });
 
-  test('the node with the earlier entry of a list is better', () => {
+  test('a node that can satisfy an earlier entry of a list is preferred', () => {
     const slices = new SliceIndex([slice([device('a', { model: 'small' })]), slice([device('c', { model: 'large' })], node2)]);
     const list = spec([firstOf('any', { name: 'large', selectors: [ofModel('large')] }, { name: 'small' })]);
     const { scores } = schedule(cluster([claim('shared', list)], { slices }));

@@ -25,11 +25,11 @@ test.each<[given: DeletedFilesHolder, text: string]>([
     'a\\x1b[2J\\x0a (pid 12) of /b\\u009b holds 3MiB in 1 deleted file',
   ],
   [holder({ processes: [{ pid: 12, name: '', cgroup: undefined }] }), ' (pid 12) holds 3MiB in 1 deleted file'],
-])('%#', (given, text) => {
+])('the text of a disk holder: %#', (given, text) => {
   expect(holderText(given)).toBe(text);
 });
 
-test('as JSON', () => {
+test('a disk holder in JSON', () => {
   const both = holder({ processes: [nginx, { pid: 13, name: 'x', cgroup: undefined }], count: 2 });
   expect(holderJson(both)).toEqual({
     kind: 'deleted-files',
@@ -53,16 +53,16 @@ const directory = (overrides: Partial<DirectoryHolder> = {}): DirectoryHolder =>
 test.each<[rule: string, given: Partial<DirectoryHolder>, line: string]>([
   ['a directory', {}, 'directory: /srv/data holds 3MiB in 7 inodes'],
   ['below /var/log', { path: '/var/log/journal' }, 'logs in /var/log/journal hold 3MiB in 7 inodes'],
-  ['which is not all that begins so', { path: '/var/logger' }, 'directory: /var/logger holds 3MiB in 7 inodes'],
+  ['a directory of which other files begin with the same name', { path: '/var/logger' }, 'directory: /var/logger holds 3MiB in 7 inodes'],
   ['besides others', { besidesNamed: true }, 'directory: /srv/data holds 3MiB in 7 inodes outside its listed subdirectories'],
-  ['not all of it was reached', { isPartial: true }, 'directory: /srv/data holds at least 3MiB in 7 inodes'],
+  ['a directory that was not read completely', { isPartial: true }, 'directory: /srv/data holds at least 3MiB in 7 inodes'],
   ['a while ago', { ageNs: 60n * SECOND + 1n }, 'directory: /srv/data holds 3MiB in 7 inodes, 1m0s ago'],
   ['a name for terminals', { path: '/srv/\u001b[31m\nred' }, 'directory: /srv/\\x1b[31m\\x0ared holds 3MiB in 7 inodes'],
 ])('%s', (_rule, given, line) => {
   expect(holderLine(directory(given))).toBe(line);
 });
 
-test('a directory as JSON', () => {
+test('a directory as a disk holder in JSON', () => {
   expect(holderJson(directory({ path: '/var/log', ageNs: 1_500_000_000n }))).toEqual({
     kind: 'directory',
     path: '/var/log',
@@ -75,7 +75,7 @@ test('a directory as JSON', () => {
   });
 });
 
-test('an image that is in use', () => {
+test('an image in use as a disk holder', () => {
   const image: ImageHolder = { kind: 'image', name: 'docker.io/library/web:1', holds: { bytes: 3n * Mi, inodes: 0n } };
   expect(holderLine(image)).toBe('image docker.io/library/web:1, in use, holds 3MiB');
   expect(holderJson(image)).toEqual({ kind: 'image', name: 'docker.io/library/web:1', inUse: true, bytes: 3 * 1024 * 1024 });
@@ -103,7 +103,7 @@ test('an alert without an evictable workload names what holds most of the disk',
   );
 });
 
-test('so does a decision for a disk, and none for memory', () => {
+test('a decision for a disk names what holds most of the disk, and a decision for memory does not', () => {
   const [disk] = decisions(effects('nodefs.available', 10n * Mi));
   expect(disk && decisionRecord(disk, { source: 'tick', atNs: 0n })).toMatchObject({ holders: [{ inodes: 1 }] });
   const [memory] = decisions(effects('memory.available', Mi));

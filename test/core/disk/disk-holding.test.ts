@@ -20,7 +20,7 @@ const holders = (byName: Readonly<Record<string, DiskHoldings>>): Candidates =>
     (path) => byName[path.slice(1)] ?? {},
   );
 
-test('in the order of what each frees there, priority first', () => {
+test('workloads are sorted by priority, and then by what each would free on the filesystem', () => {
   const found = holders({
     small: { nodefs: holding(1n) },
     large: { nodefs: holding(9n, 2n) },
@@ -43,7 +43,7 @@ test('in the order of what each frees there, priority first', () => {
   expect(ranked[1] && describeRanked(ranked[1], 'ephemeral-storage')).toBe('uses 9MiB, frees 2MiB, has no request, priority 0');
 });
 
-test('what each holds is asked where a disk is short, and for nothing else', () => {
+test('the disk usage of workloads is measured where a disk is short, and for no other resource', () => {
   const requested: string[] = [];
   const found = withDisks(candidates([workload('a'), 1n], [workload('b'), 1n]), (path) => {
     requested.push(path);
@@ -71,14 +71,14 @@ describe('an eviction for a disk', () => {
     expect(timeline.effects(1, full)).toEqual(['evict a grace 0']);
   });
 
-  describe('while one that may come before the victim is being measured', () => {
+  describe('while a workload that may rank before the victim is being measured', () => {
     const found = (hog: DiskHoldings, priority: number): Candidates => {
       const { usages, ...rest } = holders({ hog, db: { nodefs: holding(6n) } });
       return { ...rest, usages: usages.map((usage, at) => (at === 0 ? { ...usage, workload: { ...usage.workload, priority } } : usage)) };
     };
     const measuring: DiskHoldings = { nodefs: 'measuring' };
 
-    test.each([-1000, 0])('no workload is evicted before it is measured, and then it is (priority %d)', (priority) => {
+    test.each([-1000, 0])('no workload is evicted before the measurement, and then that workload is (priority %d)', (priority) => {
       const timeline = loop(found(measuring, priority));
       expect(timeline.effects(0, full)).not.toContain('evict db grace 0');
       expect(timeline.effects(59, full)).toEqual([]);
@@ -86,7 +86,7 @@ describe('an eviction for a disk', () => {
       expect(timeline.effects(59.5, full)).toEqual(['evict hog grace 0']);
     });
 
-    test('the victim is evicted after a minute at the latest', () => {
+    test('evictd evicts the victim after a minute at the latest', () => {
       const timeline = loop(found(measuring, -1000));
       timeline.at(0, full);
       timeline.at(59.9, full);
@@ -94,7 +94,7 @@ describe('an eviction for a disk', () => {
       expect(timeline.state.measurementAwaitedSince.size).toBe(0); // a later measurement has a minute of its own
     });
 
-    test('and can never rank before the victim, or be evicted, evictd does not wait for it', () => {
+    test('evictd does not wait for a workload that cannot rank before the victim, or may not be evicted', () => {
       expect(loop(found(measuring, 1)).effects(0, full)).toContain('evict db grace 0');
       const gone = {
         ...found(measuring, -1000),
@@ -103,7 +103,7 @@ describe('an eviction for a disk', () => {
       expect(loop(gone).effects(0, full)).toContain('evict db grace 0');
     });
 
-    test('the minute begins anew after a time without waiting', () => {
+    test('the minute begins again after a time without waiting', () => {
       const timeline = loop(found(measuring, -1000));
       timeline.at(0, full);
       timeline.at(50, { 'nodefs.available': 500n * Mi });
@@ -113,7 +113,7 @@ describe('an eviction for a disk', () => {
     });
   });
 
-  test('reports the bytes that came free, once its filesystem was read after the end of the victim', () => {
+  test('reports the freed bytes once the filesystem was read after the end of the victim', () => {
     const timeline = loop(holders({ a: { nodefs: holding(300n) } }));
     timeline.at(0, full);
     expect(timeline.at(0.1, full, gone)).toEqual([]);
@@ -123,7 +123,7 @@ describe('an eviction for a disk', () => {
     expect(outcome).toMatchObject({ result: 'killed', expectedBytes: 300n * Mi, freedBytes: 290n * Mi });
   });
 
-  test('that yields nothing within a second is followed by no other', () => {
+  test('is not followed by another one if nothing is free within a second', () => {
     const timeline = loop(holders({ a: { nodefs: holding(300n) }, b: { nodefs: holding(200n) } }));
     expect(timeline.effects(0, full)).toContain('evict a grace 0');
     expect(timeline.effects(0.5, full, gone)).toEqual([]);
@@ -135,7 +135,7 @@ describe('an eviction for a disk', () => {
     expect(timeline.effects(40, { 'nodefs.available': 50n * Mi })).toEqual(['evict b grace 0']);
   });
 
-  test('is not over while its files are freed one after the other, and no other workload is evicted meanwhile', () => {
+  test('goes on while files are freed one after the other, and no other workload is evicted meanwhile', () => {
     const timeline = loop(holders({ a: { nodefs: holding(300n) }, b: { nodefs: holding(200n) } }));
     expect(timeline.effects(0, full)).toContain('evict a grace 0');
     expect(timeline.effects(0.5, { 'nodefs.available': 20n * Mi }, gone)).toEqual([]);
@@ -145,7 +145,7 @@ describe('an eviction for a disk', () => {
     expect(timeline.effects(3.2, { 'nodefs.available': 280n * Mi }, gone)).toContain('killed a 280Mi');
   });
 
-  test('is not thought ineffective because little memory comes back', () => {
+  test('is not ineffective because little memory is freed', () => {
     const found = holders({ a: { nodefs: holding(300n) } });
     const timeline = loop({
       ...found,
@@ -162,6 +162,6 @@ describe('an eviction for a disk', () => {
   });
 });
 
-test('nothing is nothing, of bytes and inodes', () => {
+test('an empty usage has no bytes and no inodes', () => {
   expect([countedBy('nodefs.available', NONE), countedBy('nodefs.inodesFree', NONE)]).toEqual([0n, 0n]);
 });

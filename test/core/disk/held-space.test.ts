@@ -29,12 +29,12 @@ test.each<[rule: string, tree: Tree, names: string[]]>([
     ['/var/lib/x 97'],
   ],
   [
-    'one above others for what it has besides them',
+    'a directory is named for what it holds outside its named subdirectories',
     { '/': [100n, 1n], '/var': [98n, 1n], '/var/lib': [60n, 1n], '/var/log': [20n, 1n] },
     ['/var/lib 60', '/var/log 20', '/var 18+'],
   ],
   [
-    'none of many small ones, but the one that they are in',
+    'many small directories are not named, but their parent is',
     {
       '/': [100n, 1n],
       '/srv': [100n, 1n],
@@ -44,7 +44,7 @@ test.each<[rule: string, tree: Tree, names: string[]]>([
   ],
   ['a twentieth of all that was found is enough', { '/': [100n, 1n], '/a': [5n, 1n], '/b': [4n, 1n] }, ['/ 95+', '/a 5']],
   [
-    'of a filesystem that is not mounted at /',
+    'paths of a filesystem that is not mounted at / begin at its mount point',
     { '/mnt': [100n, 1n], '/mnt/a': [96n, 1n], '/mnt/a/b': [90n, 1n] },
     ['/mnt/a/b 90', '/mnt/a 6+'],
   ],
@@ -53,16 +53,16 @@ test.each<[rule: string, tree: Tree, names: string[]]>([
     Object.fromEntries([['/', [60n, 1n]], ...Array.from({ length: 6 }, (_, i) => [`/${String(i)}`, [BigInt(i + 5), 1n]])]) as Tree,
     ['/ 15+', '/5 10', '/4 9', '/3 8', '/2 7'],
   ],
-  ['nothing in an empty one', { '/': [0n, 0n] }, []],
+  ['an empty directory holds nothing', { '/': [0n, 0n] }, []],
 ])('%s', (_rule, tree, names) => {
   expect(named(tree)).toEqual(names);
 });
 
-test('by inodes where those are short', () => {
+test('directories are sorted by inodes where inodes are short', () => {
   expect(named({ '/': [100n, 1000n], '/few': [90n, 10n], '/many': [1n, 980n] }, 'nodefs.inodesFree')).toEqual(['/many 1']);
 });
 
-test('images that are in use have bytes; their inodes are not reported', () => {
+test('images in use are listed by bytes, because their inodes are not reported', () => {
   const images = Array.from({ length: 6 }, (_, i) => ({
     kind: 'image' as const,
     name: `i:${String(i)}`,
@@ -74,7 +74,7 @@ test('images that are in use have bytes; their inodes are not reported', () => {
   expect(names('nodefs.inodesFree')).toEqual([]);
 });
 
-test('together with deleted files, the largest first; those without any of it are left out', () => {
+test('directories and deleted files are listed together, the largest first, without empty ones', () => {
   const deleted = (mib: bigint, inodes: bigint): HeldSpace['deleted'][number] => ({
     kind: 'deleted-files',
     holds: { bytes: mib * Mi, inodes },

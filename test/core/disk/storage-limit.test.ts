@@ -25,22 +25,22 @@ describe('the size limit of an emptyDir', () => {
 
   test.each<[rule: string, usage: WorkloadUsage, expected: string[]]>([
     ['equal to it is allowed', using('1Ki', '', 1024n), []],
-    ['one byte more', using('1Ki', '', 1025n), ['p: emptyDir v 1Ki']],
-    ['in thousandths of a byte: below', using('1024500m', '', 1024n), []],
-    ['in thousandths of a byte: above', using('1024500m', '', 1025n), ['p: emptyDir v 1024500m']],
-    ['in memory', using('1Ki', 'Memory', 1025n), ['p: emptyDir v 1Ki']],
-    ['zero is no limit', using('0', '', 1025n), []],
-    ['below zero is no limit', using('-1', '', 1025n), []],
+    ['one byte above the limit', using('1Ki', '', 1025n), ['p: emptyDir v 1Ki']],
+    ['thousandths of a byte below the limit', using('1024500m', '', 1024n), []],
+    ['thousandths of a byte above the limit', using('1024500m', '', 1025n), ['p: emptyDir v 1024500m']],
+    ['an emptyDir in memory has a limit, too', using('1Ki', 'Memory', 1025n), ['p: emptyDir v 1Ki']],
+    ['a limit of zero is not a limit', using('0', '', 1025n), []],
+    ['a limit below zero is not a limit', using('-1', '', 1025n), []],
     ['none', using(undefined, '', 1025n), []],
-    ['of two statistics of one name the last counts: within', using('1Ki', '', 1025n, 1n), []],
-    ['of two statistics of one name the last counts: over', using('1Ki', '', 1n, 1025n), ['p: emptyDir v 1Ki']],
+    ['the last of two statistics of one name counts, and is within the limit', using('1Ki', '', 1025n, 1n), []],
+    ['the last of two statistics of one name counts, and is over the limit', using('1Ki', '', 1n, 1025n), ['p: emptyDir v 1Ki']],
     ['statistics without a number', using('1Ki', '', undefined), []],
-    ['no statistics of the volume', using('1Ki', ''), []],
+    ['the volume has no statistics', using('1Ki', ''), []],
   ])('%s', (_rule, usage, expected) => {
     expect(breaches([usage])).toEqual(expected);
   });
 
-  test('of two the first in the spec is named', () => {
+  test('the first in the spec is named if two volumes exceed their limits', () => {
     const volumes = [emptyDir('a', '1'), emptyDir('b', '1')];
     const usage = pod('p', { pod: { volumes }, stats: { volumes: [volumeStats('b', 9n), volumeStats('a', 9n)] } });
     expect(breaches([usage])).toEqual(['p: emptyDir a 1']);
@@ -53,10 +53,10 @@ describe('the limits of all containers together', () => {
 
   test.each<[rule: string, usage: WorkloadUsage, expected: string[]]>([
     ['equal to it is allowed', using('1Ki', 1024n), []],
-    ['one byte more', using('1Ki', 1025n), ['p: pod 1Ki']],
+    ['one byte above the sum of the limits', using('1Ki', 1025n), ['p: pod 1Ki']],
     ['zero is a limit: anything exceeds it', using('0', 1n), ['p: pod 0']],
     ['zero, and nothing used', using('0', 0n), []],
-    ['what is used is not known', using('1Ki', undefined), []],
+    ['the usage is not known', using('1Ki', undefined), []],
   ])('%s', (_rule, usage, expected) => {
     expect(breaches([usage])).toEqual(expected);
   });
@@ -74,26 +74,26 @@ describe('the limit of one container', () => {
     ['imagefs: logs alone, above', 'imagefs', '24', ['p: container a 24']],
     ['split: logs alone, equal', 'split', '25', []],
     ['split: logs alone, above', 'split', '24', ['p: container a 24']],
-    ['zero is no limit', 'single', '0', []],
+    ['a limit of zero is not a limit', 'single', '0', []],
   ])('%s', (_rule, layout, limit, expected) => {
     expect(breaches([pod('p', { pod: { containers: [limited('a', limit)] }, stats: { containers: [written] } })], layout)).toEqual(
       expected,
     );
   });
 
-  test.each(['init', 'sidecar'] as const)('that of %s is not looked at', (kind) => {
+  test.each(['init', 'sidecar'] as const)('the limit of %s is not checked', (kind) => {
     const usage = pod('p', { pod: { containers: [limited('a', '1', kind)] }, stats: { containers: [written] } });
     expect(breaches([usage])).toEqual([]);
   });
 
-  test('of two the first in the statistics is named', () => {
+  test('the first in the statistics is named if two containers exceed their limits', () => {
     const containers = [limited('b', '1'), limited('a', '1')];
     const usage = pod('p', { pod: { containers }, stats: { containers: [written, { ...written, name: 'b' }] } });
     expect(breaches([usage])).toEqual(['p: container a 1']);
   });
 });
 
-test('volume before pod before container; every pod once, in the order given', () => {
+test('a volume is named before its pod and its containers, and each pod once, in the order given', () => {
   const limits = resources({ 'ephemeral-storage': '1' });
   const containers = [container('a', {}, { limits })];
   const stats = { ephemeralStorageBytes: 9n, containers: [containerStats('a', { logs: files(9n) })], volumes: [volumeStats('v', 9n)] };
@@ -112,7 +112,7 @@ test('neither a pod without statistics nor a machine workload exceeds a limit', 
   expect(breaches([pod('unknown', { pod: { limits }, stats: null }), machine('m', 9n)])).toEqual([]);
 });
 
-test('what they are counted under', () => {
+test('the resource that storage limits are counted under', () => {
   const limit = { text: '1', nano: 1_000_000_000n, format: 'DecimalSI' } as const;
   expect(breachCounter({ kind: 'emptyDir', volume: 'v', limit })).toBe('emptydirfs.limit');
   expect(breachCounter({ kind: 'pod', limit })).toBe('ephemeralpodfs.limit');

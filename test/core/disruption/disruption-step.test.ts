@@ -23,14 +23,14 @@ function timeline(overrides: Parameters<typeof policy>[1] = {}, all = ALL): Time
   return new Timeline(policy([threshold('memory.available', '100Mi')], overrides), all);
 }
 
-describe('evictions that are asked for', () => {
-  test('with the own grace period of each, or 30 s, or the one that is asked for', () => {
+describe('requested evictions', () => {
+  test('have the grace period of the request, or that of the workload, or 30 s', () => {
     const made = timeline();
     expect(made.effects(1, PLENTY, {}, asked(['id-web', 'id-batch']))).toEqual(['evict web grace 5', 'evict batch grace 30']);
     expect(timeline().effects(1, PLENTY, {}, asked(['id-web'], { graceNs: 0n }))).toEqual(['evict web grace 0']);
   });
 
-  test('the decision says why', () => {
+  test('have the reason of the request in their decision', () => {
     const effect = timeline()
       .at(1, PLENTY, {}, asked(['id-web']))
       .find(({ kind }) => kind === 'evict');
@@ -39,7 +39,7 @@ describe('evictions that are asked for', () => {
     );
   });
 
-  test('SIGKILL follows after the grace period, or at a hard threshold of memory; whatever it frees, it is done', () => {
+  test('send SIGKILL after the grace period or at a hard threshold of memory, and are complete whatever they free', () => {
     const late = timeline();
     late.effects(1, PLENTY, {}, asked(['id-web']));
     expect(late.effects(6, PLENTY, { 1: {} })).toEqual(['escalate: grace period over']);
@@ -50,7 +50,7 @@ describe('evictions that are asked for', () => {
     expect(evicted(short.effects(3, SHORT, { 1: {} }))).toEqual([]); // what is dying comes back first
   });
 
-  test('no signal for a threshold waits for a look at the workloads of a drain', () => {
+  test('do not delay the signal of a threshold: it waits for no pass of a drain', () => {
     const made = timeline();
     made.candidates = candidates([workload('one'), 200n * Mi]);
     made.effects(1, PLENTY, {}, { request: { kind: 'drain' } });
@@ -64,7 +64,7 @@ describe('evictions that are asked for', () => {
     expect(made.dueAtNs).toBe(13_005_000_000n);
   });
 
-  test('32 at once: the next one when one has ended, and without a look at the workloads before', () => {
+  test('are in flight 32 at once; the next one begins when one has ended, without another pass over the workloads', () => {
     const all = Array.from({ length: 40 }, (_, index) => [workload(`w${String(index)}`), Mi] as [ReturnType<typeof workload>, bigint]);
     const made = timeline({}, candidates(...all));
     const ids = all.map(([{ id }]) => id);
@@ -78,16 +78,16 @@ describe('evictions that are asked for', () => {
 
   test.each([
     ['a protected workload', {}, asked(['id-db'])],
-    ['one that is gone', {}, asked(['id-other'])],
-    ['without a workload source', { hasWorkloadSource: false }, asked(['id-web'])],
-    ['while the machine shuts down', { shuttingDown: true }, asked(['id-web'])],
-  ] as const)('not: %s', (_rule, overrides, request) => {
+    ['a workload that has ended', {}, asked(['id-other'])],
+    ['a node without a workload source', { hasWorkloadSource: false }, asked(['id-web'])],
+    ['a machine that shuts down', { shuttingDown: true }, asked(['id-web'])],
+  ] as const)('are not made for %s', (_rule, overrides, request) => {
     const made = timeline(overrides);
     expect(made.effects(1, PLENTY, {}, request)).toEqual([]);
     expect(made.state.disruptions.size).toBe(0);
   });
 
-  test('not in a pause, and not twice', () => {
+  test('are not made in a pause, and not twice', () => {
     const paused = timeline({ maxPauseNs: 600n * SECOND });
     paused.effects(0, PLENTY, {}, { pause: { forNs: 60n * SECOND, reason: 'test' }, bootNs: 0n });
     expect(paused.effects(1, PLENTY, {}, { ...asked(['id-web']), bootNs: SECOND })).toEqual([]);
@@ -96,7 +96,7 @@ describe('evictions that are asked for', () => {
     expect(twice.effects(2, PLENTY, { 1: {} }, asked(['id-web']))).toEqual([]);
   });
 
-  test('a workload of which one process is being evicted follows when that is over, and counts as ending', () => {
+  test('wait for the end of an eviction of one process of the same workload, which counts as ending', () => {
     const made = timeline({}, candidates([workload('web', { terminationGracePeriodNs: 5n * SECOND }), 200n * Mi]));
     made.effects(1, PLENTY, {}, asked(['id-web']));
     const [first] = made.state.evictions;
@@ -109,13 +109,13 @@ describe('evictions that are asked for', () => {
     expect([isBeingEvicted(made.state, { id: 'id-web' }), made.state.disruptions.size]).toEqual([true, 0]);
   });
 
-  test('a dry run only says so', () => {
+  test('are only reported in a dry run', () => {
     const made = timeline({ dryRun: true });
     expect(made.effects(1, PLENTY, {}, asked(['id-web']))).toEqual(['evict web grace 5 dry']);
     expect(made.state.evictions).toEqual([]);
   });
 
-  test('it waits until systemd has told what stops with the unit', () => {
+  test('wait until systemd has reported the units that stop with the unit', () => {
     let isAwaited = true;
     const made = timeline({}, { ...ALL, awaited: (_, withinNs) => isAwaited && withinNs === 10n * SECOND });
     expect(made.effects(1, PLENTY, {}, asked(['id-web']))).toEqual([]);
@@ -125,7 +125,7 @@ describe('evictions that are asked for', () => {
     expect(made.effects(1.01, PLENTY, { 1: {} })).toEqual([]);
   });
 
-  test('the eviction budget of a resource does not count them', () => {
+  test('do not count in the eviction budget of a resource', () => {
     const made = timeline({ evictionBudget: BUDGET });
     made.effects(1, PLENTY, {}, asked(['id-web']));
     expect(remainingBudget(BUDGET, made.state.evictionTimes, 'memory', SECOND)).toBe(1);

@@ -27,22 +27,22 @@ function ending(given: RequestAnswer): readonly string[] | undefined {
   return 'workloads' in given ? given.workloads.map(({ name }) => name) : undefined;
 }
 
-describe('who ends', () => {
+describe('the workloads that an admission request replaces', () => {
   test.each<[rule: string, workloads: readonly Workload[], ends: readonly string[]]>([
     [
       'the least important, also where that is more of them',
       [of('a', 300n), of('b', 100n, { priority: -1 }), of('c', 100n, { priority: -1 })],
       ['c', 'b'],
     ],
-    ['of equally important ones the fewest', [of('a', 100n), of('b', 100n), of('c', 300n)], ['c']],
+    ['the fewest of equally important workloads', [of('a', 100n), of('b', 100n), of('c', 300n)], ['c']],
     ['the smallest that is enough', [of('a', 280n), of('b', 220n)], ['b']],
-    ['of equal ones the youngest', [of('new', 250n, { startOrder: 2n }), of('old', 250n, { startOrder: 1n })], ['new']],
+    ['the youngest of equal workloads', [of('new', 250n, { startOrder: 2n }), of('old', 250n, { startOrder: 1n })], ['new']],
     [
-      'a more important one only for what the others leave missing',
+      'a more important workload is replaced only for what the others leave missing',
       [of('a', 150n), of('b', 50n, { priority: 1 }), of('c', 300n, { priority: 1 })],
       ['a', 'b'],
     ],
-    ['none in vain: the large one is enough', [of('a', 50n), of('b', 450n, { priority: 1 })], ['b']],
+    ['no workload is replaced in vain: the large one is enough', [of('a', 50n), of('b', 450n, { priority: 1 })], ['b']],
     ['Burstable before Guaranteed', [of('a', 250n, { qosClass: 'Guaranteed' }), of('b', 250n)], ['b']],
   ])('%s', (_rule, workloads, ends) => {
     const given = answer(workloads);
@@ -50,7 +50,7 @@ describe('who ends', () => {
   });
 });
 
-describe('within disruption budgets', () => {
+describe('admission within disruption budgets', () => {
   /** Of those whose name begins with the same letter one may end. */
   const budget = ({ name }: Workload, others: readonly Workload[]): readonly string[] =>
     others.some((other) => other.name.startsWith(name.slice(0, 1))) ? [name.slice(0, 1)] : [];
@@ -60,21 +60,21 @@ describe('within disruption budgets', () => {
     [rule: string, workloads: readonly Workload[], ends: readonly string[], violating: readonly string[], rest?: Partial<NodeRequests>]
   >([
     [
-      'a more important one, rather than one that a budget needs',
+      'a more important workload is replaced before one that a budget needs',
       [of('a', 250n), of('b', 250n, { priority: 1 })],
       ['b'],
       [],
       { violated: none },
     ],
     [
-      'as many as the budget permits, then others',
+      'as many workloads as the budget permits are replaced, then others',
       [of('a1', 150n), of('a2', 150n), of('b', 100n, { priority: 1 }), of('c', 100n, { priority: 100 })],
       ['a2', 'b'],
       [],
     ],
-    ['all others are not enough', [of('a', 400n), of('b', 100n, { priority: 1 })], ['a'], ['a'], { violated: none }],
+    ['all workloads without a budget are not enough', [of('a', 400n), of('b', 100n, { priority: 1 })], ['a'], ['a'], { violated: none }],
     [
-      'each of several budgets',
+      'each of several budgets is respected',
       [
         ...['a1', 'a2', 'b1', 'b2'].map((name, index) => of(name, 100n, { priority: index })),
         of('c', 100n, { priority: 9 }),
@@ -84,13 +84,13 @@ describe('within disruption budgets', () => {
       [],
     ],
     [
-      'as few as possible violate',
+      'as few workloads as possible violate a budget',
       [of('a1', 100n), of('a2', 100n), of('a3', 100n), of('a4', 100n), of('b', 50n), of('c', 50n, { priority: 100 })],
       ['a4', 'a1'],
       ['a1'],
     ],
     [
-      'one that may not be ended now uses no budget',
+      'a workload that may not be evicted now uses no budget',
       ['a1', 'a2', 'b', 'c', 'd'].map((name, index) => of(name, 100n, { priority: name === 'd' ? 100 : Math.max(0, index - 1) })),
       ['a1', 'b'],
       [],
@@ -105,21 +105,30 @@ describe('within disruption budgets', () => {
 });
 
 test.each<[rule: string, answer: RequestAnswer, kind: string, ends?: readonly string[]]>([
-  ['it fits exactly', answer([of('a', 300n)]), 'fits'],
-  ['one byte too many', answer([of('a', 300n)], { memory: 200n * Mi + 1n }), 'preempts', ['a']],
-  ['it requests nothing, on a node that is overbooked', answer([of('a', 600n)], { memory: 0n }), 'fits'],
-  ['its own cgroup, which systemd has made already', answer([of('db', 400n)]), 'fits'],
-  ['by its path', answer([of('b', 400n, { path: '/a/b' })], { name: undefined, path: '/a/b' }), 'fits'],
+  ['the workload fits exactly', answer([of('a', 300n)]), 'fits'],
+  ['the workload is one byte too large', answer([of('a', 300n)], { memory: 200n * Mi + 1n }), 'preempts', ['a']],
+  ['a workload that requests nothing fits on an overbooked node', answer([of('a', 600n)], { memory: 0n }), 'fits'],
+  ['the cgroup of the workload itself, which systemd has already made, does not count', answer([of('db', 400n)]), 'fits'],
+  [
+    'the cgroup of the workload itself is found by its path',
+    answer([of('b', 400n, { path: '/a/b' })], { name: undefined, path: '/a/b' }),
+    'fits',
+  ],
   ['workloads outside of the cgroup that shares the capacity', answer([of('a', 400n)], {}, { cgroup: '/pods' }), 'fits'],
   ['enough ends already', answer([of('a', 250n), of('b', 250n)], {}, { isEnding: ({ name }) => name === 'a' }), 'waits', ['a']],
   [
-    'what ends already is not enough',
+    'the memory of ending workloads is not enough',
     answer([of('a', 100n), of('b', 400n)], {}, { isEnding: ({ name }) => name === 'a' }),
     'preempts',
     ['b'],
   ],
-  ['never is honoured', answer([of('a', 400n)], { preemptionPolicy: 'Never' }), 'refused'],
-  ['never, but enough ends already', answer([of('a', 400n)], { preemptionPolicy: 'Never' }, { isEnding: () => true }), 'waits', ['a']],
+  ['preemptionPolicy Never is honoured', answer([of('a', 400n)], { preemptionPolicy: 'Never' }), 'refused'],
+  [
+    'preemptionPolicy Never fits if enough workloads end already',
+    answer([of('a', 400n)], { preemptionPolicy: 'Never' }, { isEnding: () => true }),
+    'waits',
+    ['a'],
+  ],
   ['equal priority is not less important', answer([of('a', 400n, { priority: 100 })]), 'refused'],
   [
     'a critical applicant goes before all that are not critical',
@@ -127,21 +136,25 @@ test.each<[rule: string, answer: RequestAnswer, kind: string, ends?: readonly st
     'preempts',
     ['a'],
   ],
-  ['a protected one stays', answer([of('a', 400n, { protection: { kind: 'critical' } })], { critical: true }), 'refused'],
+  ['a protected workload is not replaced', answer([of('a', 400n, { protection: { kind: 'critical' } })], { critical: true }), 'refused'],
   [
-    'one that may not be ended now is replaced',
+    'a workload that may not be evicted now is replaced',
     answer([of('a', 250n), of('b', 250n)], {}, { isExempt: ({ name }) => name === 'b' }),
     'preempts',
     ['a'],
   ],
   ['paused', answer([of('a', 400n)], {}, { halt: 'paused' }), 'refused'],
-  ['more than there is', answer([of('a', 100n)], { memory: 501n * Mi }), 'refused'],
-  ['too little even if all less important ones end', answer([of('a', 100n), of('b', 400n, { priority: 100 })]), 'refused'],
+  ['the request is larger than the node', answer([of('a', 100n)], { memory: 501n * Mi }), 'refused'],
+  [
+    'too little is free even if all less important workloads are replaced',
+    answer([of('a', 100n), of('b', 400n, { priority: 100 })]),
+    'refused',
+  ],
 ])('%s', (_rule, given, kind, ends) => {
   expect([given.kind, ending(given)]).toEqual([kind, ends]);
 });
 
-test('the victims free enough, each of them is needed, and so is their highest priority', () => {
+test('the victims free enough, each of them is needed, and workloads below their highest priority are not enough', () => {
   const memory = fc.bigInt(1n, 300n);
   const anyWorkload = fc.record({ memory, priority: fc.integer({ min: -2, max: 2 }) });
   fc.assert(

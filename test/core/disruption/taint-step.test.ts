@@ -39,7 +39,7 @@ const change = (set: readonly string[], remove: readonly string[] = []): { reado
 const MAINTENANCE = 'maintenance=yes:NoExecute';
 
 describe('a NoExecute taint', () => {
-  test('evicts what does not tolerate it at once, and what tolerates it for a time after that', () => {
+  test('evicts workloads without a toleration at once, and those with tolerationSeconds after that time', () => {
     const made = new Tainted(candidates(DB, API, WEB, BATCH));
     expect(made.look(1, change([MAINTENANCE]))).toEqual([`taint set ${MAINTENANCE}`, 'taint waits web', 'evict batch grace 30']);
     made.candidates = candidates(DB, API, WEB);
@@ -53,7 +53,7 @@ describe('a NoExecute taint', () => {
     ]);
   });
 
-  test('of the configuration does the same, and its removal cancels what waits', () => {
+  test('of the configuration does the same, and its removal cancels waiting evictions', () => {
     const made = new Tainted(candidates(WEB, BATCH), { taints: [parseTaint(MAINTENANCE)] });
     const [effect] = made.at(1, PLENTY, {}, { bootNs: booted(1) }).filter(({ kind }) => kind === 'evict');
     expect(effect?.kind === 'evict' && decisionMessage(effect.decision)).toContain(
@@ -67,7 +67,7 @@ describe('a NoExecute taint', () => {
     expect(made.asked).toBe(looks);
   });
 
-  test('that an operator removes ends nothing that systemd was still asked about', () => {
+  test('that an operator removes cancels the evictions for which systemd was still being asked', () => {
     const all = candidates(BATCH);
     const made = new Tainted({ ...all, awaited: () => true });
     expect(made.look(1, change([MAINTENANCE]))).toEqual([`taint set ${MAINTENANCE}`]);
@@ -77,7 +77,7 @@ describe('a NoExecute taint', () => {
     expect(made.look(1.2)).toEqual([]);
   });
 
-  test('that an operator removes cancels what waits', () => {
+  test('that an operator removes cancels waiting evictions', () => {
     const made = new Tainted({ ...candidates(WEB), awaitedRuntimes: ['/run/containerd.sock'] });
     made.look(1, change([MAINTENANCE, 'maintenance=yes:NoSchedule']));
     expect(made.look(5, change([], [MAINTENANCE]))).toEqual([`taint removed ${MAINTENANCE}`, 'taint cancelled web']);
@@ -85,7 +85,7 @@ describe('a NoExecute taint', () => {
     expect(made.look(40)).toEqual([]);
   });
 
-  test('finds new workloads with every look, and makes none before', () => {
+  test('finds new workloads with every pass, and requests no pass before', () => {
     const made = new Tainted(candidates(API));
     made.look(1, change([MAINTENANCE]));
     const looks = made.asked;
@@ -95,7 +95,7 @@ describe('a NoExecute taint', () => {
     expect(made.look(11)).toEqual(['evict batch grace 30']);
   });
 
-  test('counts the sleep of the machine, and goes on after a restart', () => {
+  test('counts the time in which the machine sleeps, and goes on after a restart', () => {
     const made = new Tainted(candidates(WEB));
     made.look(1, change([MAINTENANCE]));
     expect(made.look(2, { bootNs: booted(25.9) })).toEqual([]);
@@ -119,7 +119,7 @@ describe('a NoExecute taint', () => {
   test.each([
     [false, 'evict web grace 30'],
     [true, 'evict web grace 30 dry'],
-  ])('is no busy loop where a workload has become protected, and ends it when it no longer is; dry run: %s', (dryRun, evict) => {
+  ])('causes no busy loop with a workload that has become protected, and evicts it when it no longer is; dry run: %s', (dryRun, evict) => {
     const made = new Tainted(candidates(WEB), { dryRun });
     made.look(1, change([MAINTENANCE]));
     made.candidates = candidates([{ ...WEB[0], protection: { kind: 'critical' } }, Mi]);
@@ -135,7 +135,7 @@ describe('a NoExecute taint', () => {
     expect(both.look(12)).toEqual([evict]);
   });
 
-  test('ends nothing without a workload source, and looks at none', () => {
+  test('evicts no workload without a workload source, and reads none', () => {
     const made = new Tainted(candidates(WEB), { hasWorkloadSource: false });
     expect(made.look(1, change([MAINTENANCE]))).toEqual([`taint set ${MAINTENANCE}`]);
     expect([made.asked, made.state.taintEvictions.size]).toEqual([0, 0]);
@@ -146,7 +146,7 @@ describe('a NoExecute taint', () => {
     expect(safe.dueAtNs ?? 31n * SECOND).toBeGreaterThan(30n * SECOND);
   });
 
-  test('a protected workload does not wait for it, a pod has its own tolerations, and processes are read at both ends', () => {
+  test('does not wait for a protected workload; a pod has its own tolerations, and processes are read before and after', () => {
     const read: string[] = [];
     const pod = { ...workload('p').pod, tolerations: tolerates() } as never;
     const critical = workload('critical', { tolerations: tolerates(5n), protection: { kind: 'critical' } });
@@ -159,7 +159,7 @@ describe('a NoExecute taint', () => {
     expect([made.look(26), made.state.taintEvictions.size]).toEqual([[], 0]);
   });
 
-  test('names the one that is tolerated for the shortest time: for each taint the first toleration counts', () => {
+  test('is decided by the shortest toleration, and the first toleration counts for each taint', () => {
     const tolerance = (key: string, tolerationSeconds?: bigint) => ({ ...tolerates(tolerationSeconds)[0], key }) as Toleration;
     const tolerations = [tolerance('a', 60n), tolerance('a', 5n), tolerance('b', 30n), tolerance('c')];
     const made = new Tainted(candidates([workload('web', { tolerations }), Mi]));
@@ -197,7 +197,7 @@ test('a workload without processes neither waits nor is evicted, and one that is
   expect(made.state.taintEvictions.size).toBe(0);
 });
 
-test('of a workload that has been evicted nothing is cancelled, and one that is started again has its whole time', () => {
+test('after an eviction nothing is cancelled, and a workload that is started again has its whole toleration time', () => {
   const made = new Tainted(candidates(WEB));
   made.look(1, change([MAINTENANCE]));
   expect(made.look(26)).toEqual(['evict web grace 30']);
@@ -208,7 +208,7 @@ test('of a workload that has been evicted nothing is cancelled, and one that is 
   expect(made.look(63, change([], [MAINTENANCE]))).toEqual([`taint removed ${MAINTENANCE}`]);
 });
 
-test('nor is anything left of a workload that was evicted for pressure while it waited', () => {
+test('an eviction for pressure also ends the wait of that workload', () => {
   const made = new Tainted(candidates(WEB));
   made.look(1, change([MAINTENANCE]));
   expect(evicted(made.effects(2, { 'memory.available': 50n * Mi }, {}, { bootNs: booted(2) }))).toEqual(['evict web grace 0']);
@@ -216,7 +216,7 @@ test('nor is anything left of a workload that was evicted for pressure while it 
   expect(made.state.taintEvictions.size).toBe(0);
 });
 
-test('in force are the taints of the configuration, then those of operators for other keys and effects, and that of a cordoned node', () => {
+test("the configuration's taints are in force, then those of operators for other keys and effects, then that of a cordoned node", () => {
   const taints = [parseTaint('a=1:NoSchedule')];
   const state = { taints: [parseTaint('a=2:NoSchedule'), parseTaint('a:NoExecute')], drain: { over: 'cordoned' } as never };
   expect(taintsInForce({ taints }, state).map(taintText)).toEqual([
@@ -226,7 +226,7 @@ test('in force are the taints of the configuration, then those of operators for 
   ]);
 });
 
-test('another effect reads no workload, and a taint with the same key and effect replaces the one before', () => {
+test('a taint with another effect reads no workloads, and a taint with the same key and effect replaces the earlier one', () => {
   const made = new Tainted(candidates(BATCH));
   made.look(1, change(['maintenance=yes:NoSchedule']));
   expect(made.look(2, change(['maintenance=no:NoSchedule']))).toEqual(['taint set maintenance=no:NoSchedule']);
@@ -234,7 +234,7 @@ test('another effect reads no workload, and a taint with the same key and effect
   expect([made.state.taints, made.asked]).toEqual([[parseTaint('maintenance=no:NoSchedule')], 0]);
 });
 
-test('the evictions of workloads that cannot be read go on, those of workloads that have ended do not', () => {
+test('evictions of workloads that cannot be read continue, and those of workloads that have ended do not', () => {
   const made = new Tainted(candidates(WEB, [workload('late', { tolerations: tolerates(60n) }), Mi]));
   made.look(1, change([MAINTENANCE]));
   made.candidates = { ...candidates(), unreadable: [{ name: 'web', path: WEB[0].path, reason: 'EIO' }] };

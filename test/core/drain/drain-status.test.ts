@@ -6,7 +6,7 @@ const one = (name: string, rest: object = {}) => ({ id: `id-${name}`, name, path
 const drain = (rest: Partial<Drain>): Drain => ({ beganNs: 0n, lookedNs: 0n, pending: [], total: 0, ...rest });
 
 test.each<[rule: string, drain: Drain, said: readonly string[]]>([
-  ['only cordoned', drain({ over: 'cordoned' }), ['the node is cordoned']],
+  ['the node is only cordoned', drain({ over: 'cordoned' }), ['the node is cordoned']],
   [
     'under way, with what most workloads wait for first',
     drain({
@@ -24,9 +24,9 @@ test.each<[rule: string, drain: Drain, said: readonly string[]]>([
       'db waits: a pause',
     ],
   ],
-  ['at its end', drain({ over: 'drained', total: 2 }), ['the node is drained: 2 of 2 workloads have ended']],
+  ['the drain is complete', drain({ over: 'drained', total: 2 }), ['the node is drained: 2 of 2 workloads have ended']],
   [
-    'after its time',
+    'the drain has timed out',
     drain({ over: 'timeout', total: 2, pending: [one('web')] }),
     ['the time of the drain is over: 1 of 2 workloads have ended'],
   ],

@@ -34,7 +34,7 @@ const left = ({ state }: Timeline): (string | undefined)[] | undefined =>
 
 const names = ({ state }: Timeline): string[] | undefined => state.drain?.pending.map(({ name }) => name);
 
-test('one after the other, as they come back; what is protected stays', () => {
+test('a drain evicts workloads one after the other as budgets permit, and protected workloads stay', () => {
   const made = run();
   expect(made.effects(1, {}, {}, drain())).toEqual(['drain begin 3/3', 'evict web-1 grace 5']);
   expect(left(made)).toEqual(['web-1', 'web-2 waits', 'web-3 waits']);
@@ -46,7 +46,7 @@ test('one after the other, as they come back; what is protected stays', () => {
   expect(made.state.drain).toMatchObject({ over: 'drained', total: 3 });
 });
 
-test('a plan says why the drain waits: a budget that permits fewer evictions than it needs, or nothing is evicted', () => {
+test('a plan says why the drain waits: a budget permits too few evictions, or evictd evicts nothing at all', () => {
   const { policy: inForce, state, candidates: all } = run();
   const found = askedOnce(all);
   const waits = (hasWorkloadSource: boolean) => drainPlan({ policy: { ...inForce, hasWorkloadSource }, state, found, nowNs: 0n }).waits;
@@ -55,7 +55,7 @@ test('a plan says why the drain waits: a budget that permits fewer evictions tha
   expect(waits(false)).toEqual([expect.stringMatching(/^evictd evicts nothing/), budget]);
 });
 
-test('a plan names what stays, but no cgroup without a process, protected or not', () => {
+test('a plan names the workloads that stay, but no cgroup without processes', () => {
   const { policy, state, candidates: all } = run();
   const planned = (...vacant: string[]) => {
     const veto = ({ name }: Workload): Protection | undefined => (vacant.includes(name) ? { kind: 'vacant' } : undefined);
@@ -76,7 +76,7 @@ test('pods of a DaemonSet stay, as with kubectl drain --ignore-daemonsets', () =
   expect(stays.map(({ why }) => why)).toEqual(['the DaemonSet of would start it again on this node']);
 });
 
-test('what asks for a drain is in its effects, and in its evictions', () => {
+test('the request for a drain is in its effects and in its evictions', () => {
   const made = run();
   const by = 'uid 0, process 4711 (evictd)';
   const made1 = made.at(1, {}, {}, { request: { ...drain().request, by } });
@@ -90,13 +90,13 @@ test('what asks for a drain is in its effects, and in its evictions', () => {
   expect(uncordon?.kind === 'drain' && drainMessage(uncordon)).toMatch(/^uid 7, process 9 .curl. uncordoned the node; /);
 });
 
-test('while no workload is ended at all, it is for the same workloads, and waits', () => {
+test('while evictd evicts no workload at all, a drain has the same workloads, and waits', () => {
   const made = run({ hasWorkloadSource: false });
   expect(made.effects(1, {}, {}, drain())).toEqual(['drain begin 3/3']);
   expect(left(made)).toEqual(['web-1 waits', 'web-2 waits', 'web-3 waits']);
 });
 
-test('it looks once a second whether a budget permits the next one', () => {
+test('a waiting drain checks once a second whether a budget permits the next eviction', () => {
   const made = run();
   made.effects(1, {}, {}, drain());
   made.candidates = candidates(...WEB.slice(1), [DB, 1n]);
@@ -109,7 +109,7 @@ test('it looks once a second whether a budget permits the next one', () => {
   expect(made.effects(3, {})).toEqual(['evict web-2 grace 5']);
 });
 
-test('while nothing changes it looks less and less often, at least every 10 s', () => {
+test('while nothing changes a drain checks less and less often, at least every 10 s', () => {
   const made = run();
   made.effects(1, {}, {}, drain());
   made.candidates = candidates(...WEB.slice(1), [DB, 1n]);
@@ -127,7 +127,7 @@ test('while nothing changes it looks less and less often, at least every 10 s', 
   expect(Number((made.state.drain?.changedNs ?? 0n) / SECOND)).toBeGreaterThan(200);
 });
 
-test('a look after an outcome reads only the processes of what ends next, and the next look those of the others', () => {
+test('a check after an outcome reads only the processes of the next victims, and the next check reads the others', () => {
   const made = run({ disruptionBudgets: [] });
   const many = Array.from({ length: 40 }, (_, at) => [workload(`w${String(at)}`), 1n] as [Workload, bigint]);
   const asked: string[] = [];
@@ -145,7 +145,7 @@ test('a look after an outcome reads only the processes of what ends next, and th
   expect(asked).toHaveLength(7);
 });
 
-test('a timeout ends it, and what has got SIGTERM is finished', () => {
+test('a timeout ends the drain, and evictions with SIGTERM sent are finished', () => {
   const made = run();
   made.effects(1, {}, {}, drain(2));
   expect(made.effects(3, {}, { 1: {} })).toEqual(['drain end timeout 3/3']);
@@ -154,7 +154,7 @@ test('a timeout ends it, and what has got SIGTERM is finished', () => {
   expect(made.state.drain?.over).toBe('timeout');
 });
 
-test('a workload that could not be ended is tried again', () => {
+test('a drain tries again to evict a workload that could not be evicted', () => {
   const made = run({ disruptionBudgets: [] });
   made.candidates = candidates(...WEB.slice(0, 1));
   made.effects(1, {}, {}, drain());
@@ -178,7 +178,7 @@ const POD = { uid: 'p', namespace: 'default', name: 'pod', labels: {}, priority:
 test.each([
   ['a container runtime', 'unix:///run/cri.sock', { runtime: { ...RUNTIME, endpoint: 'unix:///run/cri.sock' } }],
   ['an API server', API_SERVER, { kubernetes: POD }],
-])('%s that answers after the drain began: its containers are added, but no other workload', (_, endpoint, part) => {
+])('%s that answers after the drain began: the drain adds its containers, and no other workload', (_, endpoint, part) => {
   const made = run({ disruptionBudgets: [] });
   const pod = [workload('default/pod', part), 1n] as [Workload, bigint];
   made.candidates = { ...candidates(), awaitedRuntimes: [endpoint] };
@@ -192,7 +192,7 @@ test.each([
   expect(made.effects(4, {}, { 1: { processes: 0 } })).toEqual(['killed default/pod 0Mi', 'drain end drained 0/1']);
 });
 
-test('a workload that ends by itself is done; uncordon ends the drain, and a second one changes nothing', () => {
+test('a workload that ends by itself is done; uncordon ends the drain, and a second uncordon changes nothing', () => {
   const made = run();
   made.effects(1, {}, {}, drain());
   expect(made.effects(1.5, {}, {}, drain(1))).toEqual([]);
@@ -207,7 +207,7 @@ test('a workload that ends by itself is done; uncordon ends the drain, and a sec
   expect(made.effects(6, {})).toEqual([]);
 });
 
-test('what has become protected since the pass stays, and no workload is examined twice in a step', () => {
+test('a workload that has become protected stays, and no workload is examined twice in a step', () => {
   const made = run({ disruptionBudgets: [{ ...two, limit: { ...two.limit, value: 0 } }] });
   made.candidates = { ...made.candidates, awaited: () => true };
   made.effects(1, {}, {}, drain());
@@ -222,7 +222,7 @@ test('what has become protected since the pass stays, and no workload is examine
   expect(examined.sort()).toEqual(['web-1', 'web-2', 'web-3']);
 });
 
-test('what has changed when the drain begins is read again, and ended then if it still may be', () => {
+test('a workload that has changed when the drain begins is read again, and evicted if it still may be', () => {
   const made = run({ disruptionBudgets: [] });
   const changed = new Set(['web-2']);
   made.candidates = {
@@ -234,7 +234,7 @@ test('what has changed when the drain begins is read again, and ended then if it
   expect(made.effects(2, {})).toEqual(['evict web-2 grace 5']);
 });
 
-test('what is asked of systemd when the drain is over is not ended later', () => {
+test('a unit that systemd was asked about is not evicted after the drain is over', () => {
   const made = run({ disruptionBudgets: [] });
   made.candidates = { ...made.candidates, awaited: () => true };
   expect(made.effects(1, {}, {}, drain())).toEqual(['drain begin 3/3']);
@@ -249,7 +249,7 @@ test('what is asked of systemd when the drain is over is not ended later', () =>
   expect(late.effects(2, {})).toEqual(['drain end timeout 3/3']);
 });
 
-test('what cannot be seen for a moment is not over: a container after a restart, a cgroup that cannot be read', () => {
+test('a workload that cannot be read for a moment is not done: a container after a restart, a cgroup with a read error', () => {
   for (const hidden of [
     { awaitedRuntimes: ['/run/containerd.sock'] },
     { unreadable: [{ name: 'web-2', path: '/web-2', reason: 'EIO' }] },
@@ -266,7 +266,7 @@ test('what cannot be seen for a moment is not over: a container after a restart,
   }
 });
 
-test('how many there were long ago is not how many are expected', () => {
+test('the number of workloads long ago is not the number expected now', () => {
   const made = run();
   made.state = { ...made.state, disruptedBudgets: new Map([['web', { expected: 9, atNs: 0n }]]) };
   made.policy = policy([], { disruptionBudgets: [{ ...two, limit: { ...two.limit, of: 'maxUnavailable' } }] });
@@ -274,14 +274,14 @@ test('how many there were long ago is not how many are expected', () => {
   expect(made.state.disruptedBudgets).toEqual(new Map([['web', { expected: 3, atNs: 4000n * SECOND }]]));
 });
 
-test('cordon ends nothing', () => {
+test('cordon evicts no workload', () => {
   const made = run();
   expect(made.effects(1, {}, {}, { request: { kind: 'cordon' } })).toEqual(['drain cordon 0/0']);
   expect(made.effects(9, {})).toEqual([]);
   expect(made.state.drain?.over).toBe('cordoned');
 });
 
-test('the least important first', () => {
+test('a drain evicts the least important workload first', () => {
   const made = run({ disruptionBudgets: [{ ...two, match: {} }] });
   made.candidates = candidates([workload('a', { priority: 5 }), 1n], [workload('b', { priority: -1 }), 1n], [workload('c'), 1n]);
   expect(made.effects(1, {}, {}, drain())).toEqual(['drain begin 3/3', 'evict b grace 5']);

@@ -16,15 +16,29 @@ const VERSION = { resourceVersion: '6' };
 
 // pkg/registry/core/pod/storage/eviction.go, addConditionAndDeletePod
 test.each<[rule: string, request: Partial<EvictionRequest>, code: number, deleteCalls: number, marked: boolean, message?: string]>([
-  ['another uid: it is not even marked', UID, 409, 0, false, differs('UID', 'x', 'u')],
-  ['another version', VERSION, 409, 0, false, differs('ResourceVersion', '6', '7')],
-  ['both: the uid comes first', { ...UID, ...VERSION }, 409, 0, false, differs('UID', 'x', 'u')],
+  ['another uid: the pod is not even marked', UID, 409, 0, false, differs('UID', 'x', 'u')],
+  ['the pod has another version', VERSION, 409, 0, false, differs('ResourceVersion', '6', '7')],
+  ['both differ: the uid is checked first', { ...UID, ...VERSION }, 409, 0, false, differs('UID', 'x', 'u')],
   ['a dry run marks nothing: the deletion checks it', { ...UID, ...DRY }, 409, 1, false, differs('UID', 'x', 'u')],
-  ['a pod that has ended: a conflict is tried again', { ...ended, ...UID, ...DRY }, 409, 20, false, differs('UID', 'x', 'u')],
-  ['and not if the request names a version', { ...ended, ...VERSION, ...DRY }, 409, 1, false, differs('ResourceVersion', '6', '7')],
+  ['a conflict is tried again for a pod that has ended', { ...ended, ...UID, ...DRY }, 409, 20, false, differs('UID', 'x', 'u')],
+  [
+    'a conflict is not tried again for a pod that has ended if the request names a version',
+    { ...ended, ...VERSION, ...DRY },
+    409,
+    1,
+    false,
+    differs('ResourceVersion', '6', '7'),
+  ],
   ['a pod that is not ready is bound to the version that was read', { ...unready, ...VERSION }, 201, 1, true],
-  ['but to its uid all the same', { ...unready, ...VERSION, ...UID }, 409, 0, false, differs('UID', 'x', 'u')],
-  ['which is a matter of time without a version', { ...unready, ...UID }, 429, 0, false, 'Cannot evict pod as it would violate'],
+  ['a pod that is not ready is still bound to its uid', { ...unready, ...VERSION, ...UID }, 409, 0, false, differs('UID', 'x', 'u')],
+  [
+    'another uid of a pod that is not ready is hidden by the refusal of the budget, if the request names no version',
+    { ...unready, ...UID },
+    429,
+    0,
+    false,
+    'Cannot evict pod as it would violate',
+  ],
 ])('preconditions: %s', (_rule, request, code, deleteCalls, marked, message) => {
   const nothing = { urlName: 'web', queryDryRun: [], optionsDryRun: [], uid: undefined, resourceVersion: undefined };
   const answer = evictPod({ ...nothing, pod: POD, budgets: [BUDGET], budgetConflicts: 0, deleteConflicts: 0, ...request });

@@ -40,7 +40,7 @@ test.each<[text: string, note: number, instance: number]>([
   expect(call?.body).toMatchObject({ note: text.repeat(note), reportingInstance: text.repeat(instance) });
 });
 
-test('an event of a node has the name of the node as uid: kubectl describe node finds it', () => {
+test('an event of a node has the name of the node as uid, so that kubectl describe node finds it', () => {
   const { call } = nextEvent(
     NO_EVENTS,
     { ...EVENT, regarding: { kind: 'Node', name: 'a' } },
@@ -53,7 +53,7 @@ test('an event of a node has the name of the node as uid: kubectl describe node 
   });
 });
 
-test('20 at once, then ten a minute', () => {
+test('an event source may send 20 events at once, then ten a minute', () => {
   const eventAt = (at: number): ClusterEvent => ({ ...EVENT, regarding: { ...EVENT.regarding, uid: String(at) } });
   const { calls: made, state } = calls([...Array.from({ length: 25 }, () => 1_000_000), 1_006_000, 1_006_000], eventAt);
   expect(made.map((call) => call !== undefined)).toEqual([

@@ -8,16 +8,21 @@ const STALE = { key: 'team/short', value: '', effect: 'NoSchedule' } as const;
 const node = (...taints: object[]) => ({ metadata: { name: 'a b', resourceVersion: '7' }, spec: { taints } });
 
 test.each<[rule: string, given: unknown, isSet: boolean, taints: unknown]>([
-  ['that of an earlier configuration is removed', node({ ...STALE }, SAME_KEY), false, [SAME_KEY]],
-  ['… while this one is set', node({ ...STALE }), true, [{ key: OWN.key, effect: 'NoSchedule', timeAdded: 'now' }]],
+  ['the taint of an earlier configuration is removed', node({ ...STALE }, SAME_KEY), false, [SAME_KEY]],
+  [
+    'the taint of an earlier configuration is removed while the new one is set',
+    node({ ...STALE }),
+    true,
+    [{ key: OWN.key, effect: 'NoSchedule', timeAdded: 'now' }],
+  ],
   ['… and stays', node({ ...STALE }, { ...OWN }), true, [OWN].map(({ key, value, effect }) => ({ key, value, effect }))],
-  ['it is set beside the others', node(SAME_KEY), true, [SAME_KEY, { key: OWN.key, effect: 'NoSchedule', timeAdded: 'now' }]],
-  ['it is set already', node({ ...OWN }), true, undefined],
-  ['it has another value', node({ ...OWN, value: 'x' }), true, [{ key: OWN.key, effect: 'NoSchedule', timeAdded: 'now' }]],
-  ['it is removed, and the others stay', node(SAME_KEY, { ...OWN }), false, [SAME_KEY]],
-  ['it is not there', node(SAME_KEY), false, undefined],
+  ['the taint is set beside the others', node(SAME_KEY), true, [SAME_KEY, { key: OWN.key, effect: 'NoSchedule', timeAdded: 'now' }]],
+  ['the taint is already set', node({ ...OWN }), true, undefined],
+  ['the taint has another value', node({ ...OWN, value: 'x' }), true, [{ key: OWN.key, effect: 'NoSchedule', timeAdded: 'now' }]],
+  ['the taint is removed, and the others stay', node(SAME_KEY, { ...OWN }), false, [SAME_KEY]],
+  ['the taint to remove does not exist', node(SAME_KEY), false, undefined],
   ['a node without taints', { metadata: { name: 'a b', resourceVersion: '7' } }, false, undefined],
-  ['what is no node', { message: 'no' }, true, undefined],
+  ['the document is not a node', { message: 'no' }, true, undefined],
 ])('a taint: %s', (_rule, given, isSet, taints) => {
   const call = taintPatch(given, isSet ? OWN : undefined, [STALE, OWN], 'now');
   const body = { metadata: { resourceVersion: '7' }, spec: { taints } };
@@ -35,10 +40,10 @@ const shows = (unschedulable: boolean, ...conditions: object[]) => ({
 test.each<[rule: string, given: unknown, isWanted: boolean, unschedulable: boolean | null | undefined]>([
   ['evictd cordons it when its condition is there', shows(false, CORDONED), true, true],
   ['… and not before: nothing would say that evictd has done it', shows(false), true, undefined],
-  ['it is cordoned already', shows(true), true, undefined],
+  ['the node is already cordoned', shows(true), true, undefined],
   ['evictd uncordons what it has cordoned', shows(true, CORDONED), false, null],
   ['… and not what another program has', shows(true), false, undefined],
-  ['another program has uncordoned it', shows(false, CORDONED), false, undefined],
+  ['another program has uncordoned the node', shows(false, CORDONED), false, undefined],
 ])('a cordon: %s', (_rule, given, isWanted, unschedulable) => {
   const call = cordonPatch(given, isWanted);
   const body = { metadata: { resourceVersion: '7' }, spec: { unschedulable } };
@@ -53,10 +58,20 @@ const gone = (type: string) => ({ $patch: 'delete', type });
 const READY = { type: 'Ready', status: 'True' };
 
 test.each<[rule: string, given: unknown, wanted: Partial<WantedConditions>, conditions: readonly object[] | undefined]>([
-  ['its own types', shows(false, READY), { names: 'own' }, own],
-  ['those of a kubelet', shows(false, READY), { names: 'kubelet' }, kubelet],
-  ['none, and there are none', shows(false, READY, { type: 'MemoryPressure', status: 'True', message: 'kubelet has' }), {}, undefined],
-  ['of an earlier configuration', shows(false, { type: 'EvictdMemoryPressure', status: 'True' }), {}, [gone('EvictdMemoryPressure')]],
+  ["evictd's own condition types are set", shows(false, READY), { names: 'own' }, own],
+  ['condition types of a kubelet are left unchanged', shows(false, READY), { names: 'kubelet' }, kubelet],
+  [
+    'no conditions are wanted, and there are none',
+    shows(false, READY, { type: 'MemoryPressure', status: 'True', message: 'kubelet has' }),
+    {},
+    undefined,
+  ],
+  [
+    'a condition of an earlier configuration is removed',
+    shows(false, { type: 'EvictdMemoryPressure', status: 'True' }),
+    {},
+    [gone('EvictdMemoryPressure')],
+  ],
   [
     '… of the types of a kubelet',
     shows(false, { type: 'DiskPressure', message: 'evictd: the' }),
@@ -64,11 +79,11 @@ test.each<[rule: string, given: unknown, wanted: Partial<WantedConditions>, cond
     [...own, gone('DiskPressure')],
   ],
   ['evictd is going to cordon the node', shows(false), { isCordoned: true }, [CORDONED]],
-  ['another program has cordoned it', shows(true), { isCordoned: true }, undefined],
-  ['it is cordoned by evictd, and stays so', shows(true, CORDONED), { isCordoned: true }, undefined],
+  ['another program has cordoned the node', shows(true), { isCordoned: true }, undefined],
+  ['the node stays cordoned by evictd', shows(true, CORDONED), { isCordoned: true }, undefined],
   ['… with a heartbeat', shows(true, CORDONED), { isCordoned: true, names: 'own' }, [...own, CORDONED]],
   ['evictd is going to uncordon it: the condition stays until then', shows(true, CORDONED), {}, undefined],
-  ['it is not cordoned any more', shows(false, CORDONED), {}, [gone('EvictdCordoned')]],
+  ['the node is not cordoned any more', shows(false, CORDONED), {}, [gone('EvictdCordoned')]],
 ])('conditions: %s', (_rule, given, wanted, conditions) => {
   const call = conditionPatch('a b', given, { names: 'none', conditions: [], isCordoned: false, bootId: 'b', ...wanted }, 'now');
   const { status } = (call?.body ?? {}) as { readonly status?: { readonly conditions: unknown } };
@@ -84,12 +99,16 @@ const runs = (bootID: string, unschedulable: boolean, ...conditions: object[]) =
 test.each<[rule: string, given: unknown, expected: CordonOf | undefined]>([
   ['the message names this boot', shows(true, CORDONED), 'this boot'],
   ['… and the kubelet does', runs('b', true, CORDONED), 'this boot'],
-  ['it names another, and the kubelet this one', runs('b', true, { ...CORDONED, message: `${MESSAGE}2` }), 'earlier boot'],
+  [
+    'the cordon names another boot, and the kubelet the current one',
+    runs('b', true, { ...CORDONED, message: `${MESSAGE}2` }),
+    'earlier boot',
+  ],
   ['… and no kubelet says', runs('', true, { ...CORDONED, message: `${MESSAGE}2` }), 'earlier boot'],
-  ['both name another', runs('b2', true, { ...CORDONED, message: `${MESSAGE}2` }), 'other machine'],
-  ['another program has cordoned it', shows(true), undefined],
-  ['it is uncordoned', UNCORDONED, undefined],
-])('of which boot a cordon is: %s', (_rule, given, expected) => {
+  ['the cordon and the kubelet name another boot', runs('b2', true, { ...CORDONED, message: `${MESSAGE}2` }), 'other machine'],
+  ['another program has cordoned the node', shows(true), undefined],
+  ['the node is uncordoned', UNCORDONED, undefined],
+])('the boot that a cordon belongs to: %s', (_rule, given, expected) => {
   expect(cordonOf(given, 'b')).toBe(expected);
   const again = conditionPatch('a b', given, { names: 'none', conditions: [], isCordoned: true, bootId: 'b' }, 'now');
   const renewed = [expect.objectContaining({ message: MESSAGE }) as unknown];

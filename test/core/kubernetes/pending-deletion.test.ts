@@ -44,7 +44,7 @@ describe('pending deletions', () => {
     expect(concluded(done, 1, true)).toEqual([]);
   });
 
-  test('an outcome before the answer: the rest is still sent, and then forgotten', () => {
+  test('after an outcome before the answer the remaining requests are sent, and then the deletion is forgotten', () => {
     const over = concluded(pendingOf(pod()), 1, true);
     expect(unfinished(over)).toEqual([pod({ isOver: true })]);
     const halfway = answered(over, pod(), 'done');
@@ -54,8 +54,8 @@ describe('pending deletions', () => {
   test.each<[rule: string, before: PendingDeletions, more: PendingDeletion, after: PendingDeletions]>([
     ['the same eviction has one deletion', pendingOf(pod()), pod(), [pod()]],
     ['a smaller grace period before its DELETE', [pod({ graceSeconds: 30, next: 'delete' })], pod(), [pod({ next: 'delete' })]],
-    ['a smaller grace period after it: one more DELETE', [pod({ graceSeconds: 30, next: 'done' })], pod(), [pod({ next: 'delete' })]],
-    ['a larger one changes nothing', [pod({ next: 'done' })], pod({ graceSeconds: 30 }), [pod({ next: 'done' })]],
+    ['a smaller grace period later causes one more DELETE', [pod({ graceSeconds: 30, next: 'done' })], pod(), [pod({ next: 'delete' })]],
+    ['a larger grace period later changes nothing', [pod({ next: 'done' })], pod({ graceSeconds: 30 }), [pod({ next: 'done' })]],
     [
       'the kubelet has started it again: everything anew, and not over',
       [pod({ next: 'done', isOver: true })],
@@ -75,7 +75,7 @@ describe('pending deletions', () => {
     expect(answered(shorter, sent, 'gone')).toEqual([pod({ next: 'done' })]);
   });
 
-  test('an eviction that ended nothing has no deletion; other pods stay', () => {
+  test('an eviction that ended no process has no deletion, and other pods stay', () => {
     expect(concluded(pendingOf(pod(), pod({ uid: 'v', decision: 2 })), 1, false)).toEqual([pod({ uid: 'v', decision: 2 })]);
   });
 
@@ -84,7 +84,7 @@ describe('pending deletions', () => {
     ['the longest names', { ...LONGEST, message: 'x'.repeat(999) }, [64, 90]],
     ['characters of several bytes', { ...LONGEST, message: '\u{1f600}'.repeat(999) }, [48, 80]],
     ['escaped characters', { ...LONGEST, message: '\u0001'.repeat(999) }, [24, 40]],
-  ])('it is bounded, so that the rest of the state can be saved with it: %s', (_rule, more, [least, most]) => {
+  ])('the queue is bounded, so that the rest of the state can be saved with it: %s', (_rule, more, [least, most]) => {
     let pending: PendingDeletions = [];
     for (let at = 0; at <= 256; at += 1)
       pending = addDeletion(pending, pod({ ...more, uid: String(at).padStart(36, '0'), decision: at })) ?? pending;
@@ -95,7 +95,7 @@ describe('pending deletions', () => {
     expect(Buffer.byteLength(JSON.stringify(done))).toBeLessThanOrEqual(48 * 1024);
   });
 
-  test('of what was saved only entries of a queue are used', () => {
+  test('only valid entries of a saved queue are used', () => {
     const good = pod({ graceSeconds: 30 });
     expect(pendingDeletionsOf([good, null, 4, { ...good, next: 'x' }, { ...good, uid: 1 }, { ...good, graceSeconds: '1' }])).toEqual([
       good,
@@ -107,12 +107,12 @@ describe('pending deletions', () => {
 });
 
 test.each<[rule: string, uid: string, graceSeconds: number | undefined, hasCondition: boolean, next: PendingDeletion['next']]>([
-  ['it is as it was', 'u', undefined, false, 'condition'],
-  ['it has the condition', 'u', undefined, true, 'delete'],
-  ['it is being deleted more slowly', 'u', 30, false, 'delete'],
-  ['it is being deleted as fast', 'u', 1, false, 'done'],
-  ['another pod has its name', 'v', undefined, false, 'done'],
-])('a pod that may have been told: %s', (_rule, uid, graceSeconds, hasCondition, next) => {
+  ['the pod is unchanged', 'u', undefined, false, 'condition'],
+  ['the pod has the condition', 'u', undefined, true, 'delete'],
+  ['the pod is being deleted with a longer grace period', 'u', 30, false, 'delete'],
+  ['the pod is being deleted with the same grace period', 'u', 1, false, 'done'],
+  ['another pod has the same name', 'v', undefined, false, 'done'],
+])('a pod that may have received an earlier request: %s', (_rule, uid, graceSeconds, hasCondition, next) => {
   expect(stillPending(pod(), { uid, graceSeconds, hasCondition }).next).toBe(next);
 });
 
@@ -140,14 +140,14 @@ const causes = [{ reason: 'DisruptionBudget', message: 'The disruption budget we
 
 test.each<[rule: string, status: number, body: ApiAnswer['body'], kind: string]>([
   ['created', 201, {}, 'accepted'],
-  ['no such pod', 404, {}, 'gone'],
-  ['another uid', 409, {}, 'gone'],
+  ['the pod does not exist', 404, {}, 'gone'],
+  ['the pod has another uid', 409, {}, 'gone'],
   ['a budget', 429, { message: 'Cannot evict pod', details: { causes } }, 'budget'],
   ['an overloaded server', 429, { message: 'Too many requests' }, 'unanswered'],
   ['several budgets', 500, { message: 'This pod has more than one PodDisruptionBudget' }, 'several-budgets'],
   ['a failure of the server', 500, { message: 'etcdserver: request timed out' }, 'unanswered'],
   ['an expired token', 401, undefined, 'unanswered'],
-  ['no permission', 403, {}, 'refused'],
+  ['evictd has no permission', 403, {}, 'refused'],
   ['a proxy without a server', 502, 'Bad Gateway', 'unanswered'],
 ])('an eviction answered by %s', (_rule, status, body, kind) => {
   expect(evictionAnswer({ status, body }).kind).toBe(kind);
@@ -157,11 +157,11 @@ const expression = (operator: string, values?: string[]) => ({ matchExpressions:
 
 test.each<[rule: string, selector: object | undefined, isViolated: boolean]>([
   ['no selector', undefined, false],
-  ['an empty one', {}, true],
-  ['its label', { matchLabels: { app: 'web' } }, true],
+  ['an empty selector', {}, true],
+  ['a label of the pod', { matchLabels: { app: 'web' } }, true],
   ['another label', { matchLabels: { app: 'web', tier: 'a' } }, false],
   ['In', expression('In', ['x', 'web']), true],
-  ['not In', expression('In', ['x']), false],
+  ['NotIn', expression('In', ['x']), false],
   ['NotIn', expression('NotIn', ['web']), false],
   ['NotIn of another', expression('NotIn', ['x']), true],
   ['Exists', expression('Exists'), true],
@@ -183,11 +183,11 @@ test.each([
   { items: null },
   { items: {} },
   { items: [null, 4, {}, { spec: null, status: null }, { spec: { selector: null } }] },
-])('an odd list of budgets has none that is violated: %j', (list) => {
+])('an invalid list of budgets has no violated budget: %j', (list) => {
   expect(violatedBudgets(list, { app: 'web' })).toEqual([]);
 });
 
-test('an odd selector is read as far as it is one, and an invalid one selects nothing', () => {
+test('an invalid selector is read as far as possible, and one that cannot be read selects nothing', () => {
   const selectors = [{ matchLabels: null, matchExpressions: null }, { matchExpressions: [null] }, expression('NotIn'), expression('In')];
   const items = selectors.map((selector, at) => ({ metadata: { namespace: 'shop', name: String(at) }, spec: { selector } }));
   expect(violatedBudgets({ items }, { app: 'web' })).toEqual(['shop/0', 'shop/1']);
@@ -201,7 +201,7 @@ test.each([
   { status: { conditions: null } },
   { status: { conditions: 'x' } },
   { status: { conditions: [null] } },
-])('an odd pod has no condition: %j', (body) => {
+])('an invalid pod has no condition: %j', (body) => {
   expect(podNow(body)).toBeUndefined();
   const metadata = { uid: 'u' };
   expect(podNow({ ...(typeof body === 'object' && body), metadata })).toEqual({ uid: 'u', graceSeconds: undefined, hasCondition: false });

@@ -27,7 +27,7 @@ test.each<[what: string, cause: EvictionCause, way: PodEvictionWay, ignored: Pod
   expect([podEvictionWay(cause), podEvictionWay(cause, 'ignore'), disruptionTargetReason(cause)]).toEqual([way, ignored, reason]);
 });
 
-test('the API server gets a grace period of a second at least; a kill, a process and other workloads have none', () => {
+test('the API server gets a grace period of at least a second; a kill, a process and other workloads have none', () => {
   const { victim, cause } = softEviction();
   const grace = (of: EvictionCause, to = victim): bigint => withMinGrace(of, to, 0n);
   expect([grace(cause), withMinGrace(cause, victim, 2n * SECOND)]).toEqual([SECOND, 2n * SECOND]);

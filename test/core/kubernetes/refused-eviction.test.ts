@@ -16,7 +16,7 @@ function run(departures: ReturnType<typeof without>, all: ReturnType<typeof cand
   return { timeline, next };
 }
 
-test('a refusal by a budget: the next one is evicted, and this one is asked for again after a minute', () => {
+test('after a refusal by a budget the next workload is evicted, and the refused one is tried again after a minute', () => {
   expect(run(policy([]).departures, candidates(large, small)).next).toEqual(['evict small grace 30']);
   const { timeline, next } = run(policy([]).departures, candidates(large));
   expect(next).toEqual([]);
@@ -27,13 +27,13 @@ test('a refusal by a budget: the next one is evicted, and this one is asked for 
 test.each([
   ['evictd', policy([]).departures],
   ['the kubelet', without('failed-kill')],
-])('at a hard threshold the refused one is killed at once (%s)', (_, departures) => {
+])('at a hard threshold the refused workload is killed at once (%s)', (_, departures) => {
   const { timeline } = run(departures, candidates(large));
   expect(timeline.notBeforeNs).toBeUndefined();
   expect(evicted(timeline.memory(4, 50n))).toEqual(['evict large grace 0']);
 });
 
-test('a taint asks no budget: the refused one is evicted at once', () => {
+test('an eviction for a taint asks no budget: the refused workload is evicted at once', () => {
   const { timeline } = run(policy([]).departures, candidates(large));
   const set = [{ key: 'maintenance', value: '', effect: 'NoExecute' as const }];
   const request = { kind: 'taint' as const, set, remove: [] };

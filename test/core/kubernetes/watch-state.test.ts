@@ -21,7 +21,14 @@ test.each<[rule: string, from: WatchState, outcome: WatchOutcome, next: string, 
     0,
     0,
   ],
-  ['one that ended at once waits', watching(0), { kind: 'ended', resourceVersion: '9', lastedMs: 999 }, 'watch 9', 1, 1_500],
+  [
+    'a watch that ended at once waits before the next try',
+    watching(0),
+    { kind: 'ended', resourceVersion: '9', lastedMs: 999 },
+    'watch 9',
+    1,
+    1_500,
+  ],
   ['a version that has expired: the newest list, at once', watching(0), { kind: 'expired' }, 'list ', 1, 0],
   ['… and later where it expires again and again', watching(1), { kind: 'expired' }, 'list ', 2, 2_500],
   ['a failed list is made again', FIRST_WATCH, { kind: 'failed' }, 'list 0', 1, 1_500],
@@ -34,7 +41,7 @@ test.each<[rule: string, from: WatchState, outcome: WatchOutcome, next: string, 
     5,
     15_500,
   ],
-  ['at most 30 s', watching(3), { kind: 'failed' }, 'watch 7', 4, 8_500],
+  ['the wait is at most 30 s', watching(3), { kind: 'failed' }, 'watch 7', 4, 8_500],
   ['… however often', { ...FIRST_WATCH, failures: 99 }, { kind: 'failed' }, 'list 0', 100, 15_500],
   ['the server may ask for a longer wait', watching(0), { kind: 'failed', retryAfterSeconds: 10 }, 'watch 7', 1, 10_000],
   ['… but for no hour', watching(0), { kind: 'failed', retryAfterSeconds: 3_600 }, 'watch 7', 1, 30_000],
@@ -43,7 +50,7 @@ test.each<[rule: string, from: WatchState, outcome: WatchOutcome, next: string, 
   expect([`${state.next.kind} ${state.next.resourceVersion}`, state.failures, state.waitMs]).toEqual([next, failures, waitMs]);
 });
 
-test('within 60 s a stale watch is given up, and another one is started', () => {
+test('a stale watch is replaced within 60 s', () => {
   const waits = nextWatch(watching(0), { kind: 'failed' }, 1).waitMs;
   expect(watchSeconds(1) * 1_000 + WATCH_OVERDUE_MS + waits).toBeLessThan(60_000);
 });

@@ -28,16 +28,16 @@ test.each<[what: string, after: Partial<StepInput>, expected: object]>([
   ['still holds', look(101), EVICTED],
   ['has ceased with the first workload', look(100), NOT_EVICTED],
   ['has ceased with the whole scope', look(undefined), NOT_EVICTED],
-  ['is not known any more', { policyRecheck: () => undefined }, NOT_EVICTED],
+  ['cannot be read any more', { policyRecheck: () => undefined }, NOT_EVICTED],
   ['was not read again, as in a recording of an earlier version', {}, EVICTED],
-])('where the condition %s, the next best workload', (_what, after, expected) => {
+])('the next best workload is evicted only if the condition still holds: the condition %s', (_what, after, expected) => {
   expect(said(after)).toEqual(expected);
 });
 
 test.each<[what: string, available: bigint, expected: object]>([
-  ['still short', 400n, EVICTED],
-  ['not short any more', 600n, NOT_EVICTED],
-])('a condition of the node counts as it is read again: %s', (_what, available, expected) => {
+  ['the node is still short', 400n, EVICTED],
+  ['the node is not short any more', 600n, NOT_EVICTED],
+])('a condition of the node is judged by a fresh reading: %s', (_what, available, expected) => {
   // With a window, so that readings are remembered.
   const when = condition('memory.available < 500Mi | memory.available falling over 1m', 'node');
   const { scope: _, ...ofNode } = ofCgroup([KILL], { when });
@@ -48,10 +48,10 @@ test.each<[what: string, available: bigint, expected: object]>([
 });
 
 test.each<[what: string, again: number | undefined, expected: object]>([
-  ['still above', 200, EVICTED],
-  ['not above any more', 100, NOT_EVICTED],
+  ['the cgroup is still above its limit', 200, EVICTED],
+  ['the cgroup is not above its limit any more', 100, NOT_EVICTED],
   ['gone', undefined, NOT_EVICTED],
-])('a named cgroup counts as it is read again: %s', (_what, again, expected) => {
+])('a condition of a named cgroup is judged by a fresh reading: %s', (_what, again, expected) => {
   const when = condition('cgroup(/b).processes > 100', 'cgroup');
   const readings = (processes: number | undefined) => () => ({
     scopes: new Map([['p', [reading('/a', 0n, {})]]]),
@@ -60,11 +60,11 @@ test.each<[what: string, again: number | undefined, expected: object]>([
   expect(said({ policyReadings: readings(200), policyRecheck: readings(again) }, { when })).toEqual(expected);
 });
 
-test('without the departure recheck it does not matter', () => {
+test('without the departure recheck the fresh reading does not count', () => {
   expect(said(look(100), {}, { ...policy([]).departures, recheck: false })).toEqual(EVICTED);
 });
 
-test('nothing is read again where no workload is to be ended', () => {
+test('the condition is not read again where no workload is to be evicted', () => {
   const run = new Timeline(policy([], { policies: [ofCgroup([NOTIFY])] }), ALL);
   const refuse = (): never => {
     throw new Error('read again');

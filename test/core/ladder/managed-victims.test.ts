@@ -37,24 +37,30 @@ describe('a policy made of settings of units', () => {
       '/a',
       ['evict a/leaf grace 0'],
     ],
-    ['ends the one that comes first', { within: ['/a'] }, node(usage('/a/one', 10n), usage('/a/two', 20n)), '/a', ['evict a/two grace 0']],
     [
-      'ends nothing outside of its scope',
+      'evicts the workload that ranks first',
+      { within: ['/a'] },
+      node(usage('/a/one', 10n), usage('/a/two', 20n)),
+      '/a',
+      ['evict a/two grace 0'],
+    ],
+    [
+      'evicts no workload outside its scope',
       { within: ['/'] },
       node(usage('/a/leaf', 10n), usage('/b/leaf', 90n)),
       '/a',
       ['evict a/leaf grace 0'],
     ],
     [
-      'of the node: only in its own units',
+      'of the node evicts only managed units',
       { within: ['/b'] },
       node(usage('/a/leaf', 90n), usage('/b/leaf', 10n)),
       'node',
       ['evict b/leaf grace 0'],
     ],
-    ['a unit without cgroups in it is its own victim', { within: ['/a'] }, node(usage('/a', 10n)), '/a', ['evict a grace 0']],
+    ['evicts a unit without cgroups in it as a whole', { within: ['/a'] }, node(usage('/a', 10n)), '/a', ['evict a grace 0']],
     [
-      'itself only: what is in it is no victim',
+      'of units themselves does not evict the cgroups in them',
       { within: ['/a'], themselves: true },
       node(usage('/a', 10n), usage('/a/leaf', 90n)),
       '/a',
@@ -76,8 +82,14 @@ describe('a policy made of settings of units', () => {
       'node',
       ['evict a/much grace 0'],
     ],
-    ['no unit has as much swap', { within: ['/a'], swapAbove: 0.25 }, node(usage('/a/just', 90n, 256n * Mi)), 'node', ['kill refused']],
-    ['nothing is managed now', { within: ['/a'] }, node(), '/a', ['kill refused']],
+    [
+      'evicts nothing if no unit uses that much swap',
+      { within: ['/a'], swapAbove: 0.25 },
+      node(usage('/a/just', 90n, 256n * Mi)),
+      'node',
+      ['kill refused'],
+    ],
+    ['evicts nothing if no unit is managed now', { within: ['/a'] }, node(), '/a', ['kill refused']],
     [
       'managed workloads are not known',
       { within: ['/a'] },
@@ -85,25 +97,31 @@ describe('a policy made of settings of units', () => {
       '/a',
       ['kill refused'],
     ],
-    ['another policy does not see what is only managed', undefined, node(usage('/a/leaf', 1000n)), '/a', ['evict web grace 0']],
+    [
+      'is needed for the eviction of a workload that is only managed',
+      undefined,
+      node(usage('/a/leaf', 1000n)),
+      '/a',
+      ['evict web grace 0'],
+    ],
   ])('%s', (_rule, managed, found, scope, said) => {
     expect(first(managed, found, scope)).toEqual(said);
   });
 
-  test('a workload that is protected does not end', () => {
+  test('does not evict a protected workload', () => {
     const leaf = usage('/a/leaf', 10n);
     const omitted = { ...leaf, workload: { ...leaf.workload, protection: { kind: 'omit' } as const } };
     expect(first({ within: ['/a'] }, node(omitted))).toEqual(['kill refused']);
     expect(first({ within: ['/a'] }, { ...node(leaf), veto: () => ({ kind: 'self' }) })).toEqual(['kill refused']);
   });
 
-  test('an avoided workload ends after all others', () => {
+  test('evicts an avoided workload after all others', () => {
     const avoided = usage('/a/avoided', 90n);
     const found = node({ ...avoided, workload: { ...avoided.workload, avoid: true } }, usage('/a/leaf', 10n));
     expect(first({ within: ['/a'] }, found)).toEqual(['evict a/leaf grace 0']);
   });
 
-  test('a threshold does not end what is only managed', () => {
+  test('does not make its managed cgroups victims of a threshold', () => {
     const run = new Timeline(policy([threshold('memory.available', '100Mi')]), { ...candidates(), managed: () => [usage('/a/leaf', 10n)] });
     expect(evicted(run.effects(0, { 'memory.available': 50n * Mi }))).toEqual([]);
   });

@@ -12,7 +12,7 @@ const at = (seconds: number, kibibytes: number) => {
   return input(BigInt(seconds) * SECOND, undefined, { policyReadings: () => ({ scopes: new Map([['p', [read]]]) }) });
 };
 
-test('the readings of looks are those that a step judges by', () => {
+test('the readings of a poll between steps are those that a step judges by', () => {
   const inForce = policy([], { policies: [growing] });
   const looked = [at(0, 10), at(2, 20), at(4, 30)].reduce<State>(
     (state, one) => lookAtPolicies(inForce, state, one, { bytesPerSecond: Infinity, isWatched: true })?.state ?? initialState,
@@ -22,7 +22,7 @@ test('the readings of looks are those that a step judges by', () => {
   expect(stepPolicies(inForce, { state: initialState, effects: [] }, at(5, 60))?.effects).toEqual([]);
 });
 
-test('a look decides nothing: where a condition holds, or a workload is frozen, a step has to', () => {
+test('a poll between steps decides nothing: a condition that holds, or a frozen workload, needs a step', () => {
   const inForce = policy([], { policies: [ofCgroup([FREEZE], { forNs: 10n * SECOND })] });
   const look = (state: State, kibibytes: number) => lookAtPolicies(inForce, state, input(SECOND, undefined, using(kibibytes)), BOUNDS);
   expect(look(initialState, 100)).toEqual({ state: initialState, leadNs: 0n });
@@ -33,12 +33,12 @@ test('a look decides nothing: where a condition holds, or a workload is frozen, 
 });
 
 test.each<[rule: string, conditions: readonly string[], leadNs: bigint]>([
-  ['for so long it cannot become true', ['memory.current > 103Ki'], 3n * SECOND],
+  ['the condition cannot become true for that time', ['memory.current > 103Ki'], 3n * SECOND],
   ['the nearest of all counts', ['memory.current > 103Ki', 'memory.current > 101Ki'], SECOND],
-  ['at most ten seconds', ['memory.current > 1Ti'], 10n * SECOND],
+  ['the wait is at most ten seconds', ['memory.current > 1Ti'], 10n * SECOND],
   ['a window is read before', ['memory.current > 105Ki & memory.growth > 1Gi over 2s'], 3n * SECOND],
   ['a window alone', ['memory.current > 103Ki | memory.growth > 1Gi over 2s'], 0n],
-])('policies at rest: %s', (_rule, conditions, leadNs) => {
+])('the next poll of idle policies: %s', (_rule, conditions, leadNs) => {
   const configured = conditions.map((text, index) => ofCgroup([NOTIFY], { name: `p${String(index)}`, when: condition(text, 'cgroup') }));
   const scopes = new Map(configured.map(({ name }) => [name, [reading('/a', SECOND, { 'memory.current': 100 * 1024 })]]));
   const one = input(SECOND, undefined, { policyReadings: () => ({ scopes }) });
@@ -47,9 +47,9 @@ test.each<[rule: string, conditions: readonly string[], leadNs: bigint]>([
 
 test.each<[rule: string, condition: string, isWatched: boolean, availableMi: bigint, leadNs: bigint]>([
   ['the threshold is crossed first, which wakes evictd', 'memory.available < 199Mi', true, 200n, 10n * SECOND],
-  ['its notifier is not live', 'memory.available < 199Mi', false, 200n, SECOND],
-  ['it is crossed', 'memory.available < 198Mi', true, 199n, SECOND],
-  ['it has the same bound', 'memory.available <= 200Mi', true, 201n, SECOND],
+  ['the notifier of the threshold is not armed', 'memory.available < 199Mi', false, 200n, SECOND],
+  ['the threshold is crossed', 'memory.available < 198Mi', true, 199n, SECOND],
+  ['the policy has the same limit as the threshold', 'memory.available <= 200Mi', true, 201n, SECOND],
 ])('a policy on less memory than a threshold: %s', (_rule, text, isWatched, availableMi, leadNs) => {
   const [hard, soft] = [threshold('memory.available', '100Mi'), threshold('memory.available', '200Mi')];
   const configured = [{ name: 'p', when: condition(text, 'node'), forNs: 0n, cooldownNs: 0n, then: [NOTIFY] }];

@@ -149,7 +149,7 @@ const held = (effect: ReturnType<typeof acts>[number]): string | undefined => {
 };
 
 describe('for any policies and readings', () => {
-  test('in a pause nothing is evicted, throttled or frozen, no program is run, and nothing stays throttled or frozen', () => {
+  test('during a pause no workload is evicted, throttled or frozen, and no program is run', () => {
     everyRun((steps) => {
       for (const one of steps.filter(({ after }) => after.pauses.size > 0)) {
         expect(one.effects.filter(({ kind }) => kind === 'evict')).toEqual([]);
@@ -187,7 +187,7 @@ describe('for any policies and readings', () => {
     });
   });
 
-  test('what was throttled or frozen is given back once when the run ends, unless it failed', () => {
+  test('a throttled or frozen workload is released once when the run ends, unless throttling failed', () => {
     everyRun((steps) => {
       const standing = new Map<string, number>();
       for (const one of steps) {
@@ -222,7 +222,7 @@ describe('for any policies and readings', () => {
     });
   });
 
-  test('never two victims for memory at once, and never more workloads than the budget permits', () => {
+  test('two victims for memory are never in flight at once, and the budget is never exceeded', () => {
     everyRun(
       (steps) => {
         for (const { after } of steps) expect(after.evictions.length).toBeLessThanOrEqual(1);

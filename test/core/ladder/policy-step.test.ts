@@ -51,7 +51,7 @@ describe('when a ladder begins', () => {
     expect(run.uses(17, 101)).toEqual(['notify', 'end p: exhausted']);
   });
 
-  test('where the node alone decides against it no cgroup is judged', () => {
+  test('no cgroup is judged where the condition of the node alone is false', () => {
     const both = condition('memory.current > 1Ki & memory.available < 300Mi', 'cgroup');
     const unread: Partial<StepInput> = {
       policyReadings: () => ({
@@ -77,7 +77,7 @@ describe('when a ladder begins', () => {
     expect(() => new Run([NOTIFY], { when: both }).uses(0, 101, unread, {}, 200n)).toThrow('judged');
   });
 
-  describe('a condition about other cgroups, as in the configuration that oomd shows first', () => {
+  describe("a condition about other cgroups, as in oomd's first example", () => {
     const when = condition(
       'cgroup(/workload.slice).memory.pressure.full.avg10 > 5% & cgroup(/system.slice).memory.pressure.full.avg10 > 40%',
       'cgroup',
@@ -97,14 +97,14 @@ describe('when a ladder begins', () => {
       expect(effects).toEqual(ends ? ['evict big grace 0'] : []);
     });
 
-    test('its reason names the cgroups', () => {
+    test('the reason names the cgroups', () => {
       const [notified] = new Run([NOTIFY], { when }).at(0, { 'memory.available': 500n * Mi }, {}, pressures(6, 41));
       expect(notified && 'readings' in notified ? notified.readings : undefined).toBe(
         'cgroup(/workload.slice).memory.pressure.full.avg10 6%, cgroup(/system.slice).memory.pressure.full.avg10 41%',
       );
     });
 
-    test('a window goes back over the readings of steps', () => {
+    test('a window covers the readings of earlier steps', () => {
       const grown = condition('cgroup(/b).memory.growth > 10Mi over 5s', 'cgroup');
       const run = new Run([NOTIFY], { when: grown });
       const uses = (seconds: number, mi: number) =>
@@ -118,7 +118,7 @@ describe('when a ladder begins', () => {
     });
   });
 
-  test('what is not known interrupts it', () => {
+  test('an unknown reading interrupts the time', () => {
     const run = new Run([NOTIFY], { forNs: 2n * SECOND });
     run.uses(0, 101);
     run.uses(1, 101, { policyReadings: () => undefined });
@@ -126,7 +126,7 @@ describe('when a ladder begins', () => {
     expect(run.uses(4, 101)).toEqual(['notify', 'end p: exhausted']);
   });
 
-  test('it does not begin while the exception holds, or is not known', () => {
+  test('the ladder does not begin while the exception holds or is unknown', () => {
     const unless = condition('memory.high > 1Ki', 'cgroup');
     const run = new Run([NOTIFY], { unless });
     expect(run.uses(0, 101)).toEqual([]); // memory.high is not known
@@ -159,15 +159,15 @@ describe('when a ladder begins', () => {
     expect(windowed.state.policies.scopes.size).toBe(1); // the start of its window
   });
 
-  test('a step looks again when the time has passed', () => {
+  test('a step is due again when the time has passed', () => {
     const run = new Run([NOTIFY], { forNs: SECOND / 2n });
     run.uses(0, 101);
     expect(policiesDueNs(run.policy, run.state.policies, 0n)).toBe(SECOND / 2n);
   });
 });
 
-describe('the steps', () => {
-  test('each follows when the time of the one before is over and the condition still holds', () => {
+describe('the steps of a ladder', () => {
+  test('each step follows when the time of the one before is over and the condition still holds', () => {
     const run = new Run([NOTIFY, THROTTLE, FREEZE, KILL]);
     expect(run.uses(0, 101)).toEqual(['notify', 'throttle big']);
     expect(run.uses(29, 101)).toEqual([]);
@@ -178,14 +178,14 @@ describe('the steps', () => {
     expect(run.uses(38, 101, {}, {}, 800n)).toEqual(['end p: exhausted']);
   });
 
-  test('what is throttled is given back when the condition ceases, and nothing follows', () => {
+  test('a throttled workload is released when the condition ceases, and no step follows', () => {
     const run = new Run([THROTTLE, KILL]);
     expect(run.uses(0, 101)).toEqual(['throttle big']);
     expect(run.uses(3, 99)).toEqual(['unthrottle big: relieved', 'end p: relieved']);
     expect(run.uses(4, 101)).toEqual([]);
   });
 
-  test('its end has the time and the yield of each step', () => {
+  test('the end of a ladder reports the time and the yield of each step', () => {
     const run = new Run([NOTIFY, THROTTLE, FREEZE]);
     const at = (seconds: number, available: bigint) =>
       run.at(seconds, { 'memory.available': available * Mi }, {}, using(101, SIZES)).at(-1);
@@ -202,7 +202,7 @@ describe('the steps', () => {
     });
   });
 
-  test('after its end no ladder begins for the cooldown', () => {
+  test('after the end of a ladder no ladder begins for the cooldown', () => {
     const run = new Run([THROTTLE]);
     run.uses(0, 101);
     expect(run.uses(30, 101)).toEqual(['unthrottle big: time', 'end p: exhausted']);
@@ -219,7 +219,7 @@ describe('the steps', () => {
     expect(program.uses(1, 101, answer('run', 'failed'))).toEqual(['run failed', 'freeze big']);
   });
 
-  test('a step that is done shows in the readings two seconds later', () => {
+  test('the effect of a step is judged two seconds after it was done', () => {
     const run = new Run([{ kind: 'run', command: ['/bin/true'], timeoutNs: 60n * SECOND }, FREEZE]);
     expect(run.uses(0, 101)).toEqual(['run']);
     expect(run.uses(1, 101, answer('run', 'done'))).toEqual(['run done']);
@@ -227,7 +227,7 @@ describe('the steps', () => {
     expect(run.uses(3, 101)).toEqual(['freeze big']);
   });
 
-  test('without a known condition the ladder ends when its step is over', () => {
+  test('the ladder ends after its step if the condition becomes unknown', () => {
     const run = new Run([FREEZE, KILL]);
     run.uses(0, 101);
     const unread = { policyReadings: () => undefined };
@@ -254,7 +254,7 @@ describe('the steps', () => {
   });
 });
 
-describe('what is given back', () => {
+describe('a throttled workload is released', () => {
   test('if the cgroup of the scope is removed', () => {
     const run = new Run([FREEZE]);
     run.uses(0, 101);
@@ -283,7 +283,7 @@ describe('what is given back', () => {
     expect(kinds.filter((kind) => kind === 'policy' || kind === 'evict')).toEqual(['policy', 'evict']);
   });
 
-  test('if a throttled workload only waits: all tasks stall, and its memory does not shrink', () => {
+  test('if it only waits: all tasks stall, and its memory does not shrink', () => {
     const run = new Run([THROTTLE, KILL]);
     const stalled = (seconds: number, microseconds: number): Partial<StepInput> => ({
       policyWorkloads: () => [
@@ -303,17 +303,17 @@ describe('what is given back', () => {
   });
 });
 
-describe('evictions', () => {
-  test('only a workload of the scope is chosen, the largest first', () => {
+describe('evictions by a policy', () => {
+  test('choose only a workload of the scope, the largest first', () => {
     expect(new Run([KILL]).uses(0, 101)).toEqual(['evict big grace 0']);
   });
 
-  test('a protected workload is not', () => {
+  test('do not choose a protected workload', () => {
     const all = candidates([{ ...big, protection: { kind: 'critical' } }, 300n * Mi], [small, 200n * Mi]);
     expect(new Run([KILL], {}, {}, all).uses(0, 101)).toEqual(['evict small grace 0']);
   });
 
-  test('if none may be evicted, that is reported once, and the step waits', () => {
+  test('are reported as impossible once if no workload may be evicted, and the step waits', () => {
     const all = candidates([{ ...big, protection: { kind: 'critical' } }, 300n * Mi]);
     const run = new Run([KILL], {}, {}, all);
     expect(run.uses(0, 101)).toEqual(['kill refused']);
@@ -322,24 +322,24 @@ describe('evictions', () => {
     expect(run.uses(61, 101)).toEqual(['evict big grace 0']);
   });
 
-  test('where a kill fails, the next best workload follows', () => {
+  test('choose the next best workload if a kill fails', () => {
     const run = new Run([KILL]);
     run.uses(0, 101);
     expect(run.uses(1, 101, {}, { 1: { processes: 1, error: 'EPERM' } })).toEqual(['failed big 0Mi', 'kill failed', 'evict small grace 0']);
   });
 
-  test('a stop sends SIGTERM first, and a hard threshold ends its grace period', () => {
+  test('that stop a unit send SIGTERM first, and a hard threshold ends the grace period', () => {
     const run = new Run([STOP]);
     expect(run.uses(0, 101)).toEqual(['evict big grace 10']);
     expect(run.uses(1, 101, {}, { 1: {} }, 50n)).toContain('escalate: hard threshold met');
   });
 
-  test('a ladder waits for the victim of a threshold', () => {
+  test('wait for the victim of a threshold', () => {
     const run = new Run([KILL]);
     expect(run.uses(0, 101, {}, {}, 50n).filter((said) => said.startsWith('evict'))).toEqual(['evict other grace 0']);
   });
 
-  test('a victim that ended before is not followed by another at once', () => {
+  test('do not follow at once when a victim ended before the signal', () => {
     const run = new Run([KILL]);
     run.uses(0, 101);
     expect(run.uses(1, 101, {}, { 1: { processes: 0, usageBytes: 0n, removed: true, vanished: true } })).toEqual([
@@ -349,7 +349,7 @@ describe('evictions', () => {
     expect(run.uses(2, 101)).toEqual([]);
   });
 
-  test('a threshold evicts before the readings of policies are asked for, and these follow at once', () => {
+  test('come after those of a threshold: readings of policies are requested after the threshold has evicted', () => {
     const run = new Run([KILL]);
     const unread: Partial<StepInput> = {
       policyReadings: () => {
@@ -360,7 +360,7 @@ describe('evictions', () => {
     expect(run.dueAtNs).toBeLessThan(SECOND / 10n);
   });
 
-  test.each([15n, 3600n])('a ladder does not act while readings may not show yet what another victim has freed: %d s', (cooldown) => {
+  test.each([15n, 3600n])('wait while readings may not yet show the memory that another victim has freed: %d s', (cooldown) => {
     const run = new Run([KILL], { cooldownNs: cooldown * SECOND });
     run.uses(0, 101, {}, {}, 50n);
     const evictions = (seconds: number, victims: Parameters<Run['uses']>[3] = {}): string[] =>
@@ -370,7 +370,7 @@ describe('evictions', () => {
     expect(evictions(17)).toEqual(['evict big grace 0']);
   });
 
-  test('its eviction leaves what is known of growth since the last one of a threshold', () => {
+  test('leave the growth since the last eviction of a threshold known', () => {
     const run = new Run([KILL]);
     run.uses(0, 101, {}, {}, 50n);
     run.uses(1, 101, {}, { 1: {} }, 50n);
@@ -380,13 +380,13 @@ describe('evictions', () => {
     expect(run.state.baselines.size).toBe(1);
   });
 
-  test('a threshold does not evict a second workload while the victim of a policy is dying', () => {
+  test('keep a threshold from evicting a second workload while the victim of a policy is dying', () => {
     const run = new Run([KILL]);
     run.uses(0, 101);
     expect(run.uses(1, 101, {}, { 1: {} }, 50n).filter((said) => said.startsWith('evict'))).toEqual([]);
   });
 
-  test('the budget of evictions holds for both', () => {
+  test('share the eviction budget with thresholds', () => {
     const run = new Run([KILL], { cooldownNs: 0n }, { evictionBudget: { max: 1, windowNs: 600n * SECOND, bands: [] } });
     run.uses(0, 101);
     run.uses(1, 101, {}, ended, 800n);
@@ -395,7 +395,7 @@ describe('evictions', () => {
     expect(run.uses(5, 101, {}, {}, 50n)).toContain('alert budget-exhausted');
   });
 
-  test('after an eviction that freed too little no ladder begins before the condition has ceased', () => {
+  test('do not begin after an eviction that freed too little until the condition has ceased', () => {
     const run = new Run([KILL], { cooldownNs: 0n });
     run.uses(0, 101);
     expect(run.uses(1, 101, {}, { 1: { processes: 0, usageBytes: 300n * Mi } })).toEqual(['ineffective big 0Mi', 'kill done']);
@@ -405,13 +405,13 @@ describe('evictions', () => {
     expect(run.uses(42, 101)).toEqual(['evict big grace 0']);
   });
 
-  test('a step that asks for one process ends no workload, where no process can be read', () => {
+  test('of one process evict no workload where processes cannot be read', () => {
     const run = new Run([{ ...KILL, unit: 'process' }]);
     expect(run.uses(0, 101)).toEqual(['kill refused']);
     expect(run.uses(1, 101)).toEqual([]);
   });
 
-  test('without a workload source none is evicted, throttled or frozen', () => {
+  test('do not happen without a workload source, and nor does throttling or freezing', () => {
     expect(new Run([THROTTLE, FREEZE, KILL], {}, { hasWorkloadSource: false }).uses(0, 101)).toEqual([
       'throttle refused',
       'freeze refused',
@@ -420,24 +420,24 @@ describe('evictions', () => {
   });
 });
 
-describe('why no memory is reclaimed', () => {
+describe('the reason for reclaiming no memory', () => {
   const RECLAIM = { kind: 'reclaim', memoryBytes: 5n * Mi, withinNs: 5n * SECOND } as const;
   const modest = workload('small', { path: '/a/small', requests: requesting(250n * Mi) });
   const NONE = 'no workload of the scope may be acted on';
   test.each<[why: string, found: typeof ALL, rest: Partial<Policy>, error: string]>([
-    ['no source of workloads', ALL, { hasWorkloadSource: false }, 'no workload source is configured'],
+    ['there is no workload source', ALL, { hasWorkloadSource: false }, 'no workload source is configured'],
     ['safe mode', ALL, { hasWorkloadSource: false, safeMode: true }, 'evictd is in safe mode after several crashes'],
-    ['no workload in the scope', candidates([other, 900n * Mi]), {}, NONE],
-    ['only protected ones', candidates([{ ...big, protection: { kind: 'critical' } }, 300n * Mi]), {}, NONE],
-    ['none above its request', candidates([modest, 200n * Mi]), {}, 'no workload of the scope is above its request'],
+    ['there is no workload in the scope', candidates([other, 900n * Mi]), {}, NONE],
+    ['all workloads in the scope are protected', candidates([{ ...big, protection: { kind: 'critical' } }, 300n * Mi]), {}, NONE],
+    ['no workload is above its request', candidates([modest, 200n * Mi]), {}, 'no workload of the scope is above its request'],
   ])('%s', (_why, found, rest, error) => {
     const [effect] = new Run([RECLAIM], {}, rest, found).at(0, { 'memory.available': 500n * Mi }, {}, using(101));
     expect(effect).toMatchObject({ kind: 'policy-result', action: 'reclaim', result: 'refused', error });
   });
 });
 
-describe('a dry run', () => {
-  test('takes every step in its time, and does none', () => {
+describe('a dry run of a ladder', () => {
+  test('takes every step in its time, and changes nothing', () => {
     const run = new Run([NOTIFY, FREEZE, KILL], {}, { dryRun: true });
     expect(run.uses(0, 101)).toEqual(['notify dry', 'freeze big dry']);
     expect(run.state.policies.restraints).toEqual([]);
@@ -451,7 +451,7 @@ describe('a pause by an operator', () => {
   const begin = { pause: { forNs: 60n * SECOND, reason: 'disk swap' }, bootNs: 0n } as const;
   const at = (seconds: number): Partial<StepInput> => ({ bootNs: BigInt(seconds) * SECOND });
 
-  test('a ladder notifies and waits in its first other step; after the pause it goes on from there', () => {
+  test('lets a ladder notify, stops it in its first other step, and the ladder continues there after the pause', () => {
     const run = new Run([NOTIFY, THROTTLE, KILL]);
     expect(run.uses(0, 99, begin)).toEqual(['pause begin']);
     expect(run.uses(1, 101, at(1))).toEqual(['notify', 'throttle refused']);
@@ -460,7 +460,7 @@ describe('a pause by an operator', () => {
     expect(run.uses(90, 101)).toEqual(['unthrottle big: time', 'evict big grace 0']);
   });
 
-  test('what is throttled is given back, and its ladder begins anew', () => {
+  test('releases throttled workloads, and their ladder begins again afterwards', () => {
     const run = new Run([NOTIFY, THROTTLE, KILL], { cooldownNs: 0n });
     expect(run.uses(0, 101)).toEqual(['notify', 'throttle big']);
     expect(run.uses(1, 101, begin)).toEqual(['pause begin', 'unthrottle big: paused', 'end p: paused']);
@@ -468,7 +468,7 @@ describe('a pause by an operator', () => {
     expect(run.uses(3, 101, { resumed: {} })).toEqual(['resume', 'throttle big']);
   });
 
-  test('of one workload: it is given back, and another one is chosen', () => {
+  test('of one workload releases it, and another one is chosen', () => {
     const run = new Run([THROTTLE, KILL]);
     expect(run.uses(0, 101)).toEqual(['throttle big']);
     const pause = { ...begin.pause, workload: { name: 'big', path: '/a/big' } };

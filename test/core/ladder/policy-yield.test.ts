@@ -53,7 +53,7 @@ test.each<
   [rule: string, scope: 'node' | 'cgroup', when: string, victim: Partial<VictimReading>, result: string, freedMib: bigint, said: RegExp]
 >([
   [
-    'swap is judged by the swap of its cgroup, not by memory',
+    'swap is judged by the swap of the cgroup, not by memory',
     'node',
     SWAP,
     { usageBytes: 0n, swapBytes: 0n },
@@ -72,7 +72,7 @@ test.each<
     /freed only 4MiB of the 184MiB of swap that it used/,
   ],
   [
-    'also in a cgroup',
+    'swap is judged by swap in a cgroup, too',
     'cgroup',
     'memory.current > 100Ki & memory.swap > 1Mi',
     { usageBytes: 0n, swapBytes: 0n },
@@ -104,26 +104,26 @@ const warm = { ...cold, stats: stats({ usageBytes: 200n * Mi, workingSetBytes: 2
 const MIXED = 'memory.available < 90% | swap.available < 10%';
 
 test.each<[rule: string, when: string, usage: typeof cold, result: string]>([
-  ['a little swap does not excuse memory that does not come back', MIXED, warm, 'ineffective'],
-  ['what is mostly swapped is judged by its swap', MIXED, cold, 'killed'],
-  ['where only swap is short, swap counts, however little', SWAP, warm, 'killed'],
+  ['a little freed swap does not excuse memory that does not become free', MIXED, warm, 'ineffective'],
+  ['a workload that is mostly swapped out is judged by its swap', MIXED, cold, 'killed'],
+  ['where only swap is short, any freed swap counts', SWAP, warm, 'killed'],
 ])('a condition about memory and swap: %s', (_rule, when, usage, result) => {
   expect(outcomeOf('node', when, { usageBytes: 0n, swapBytes: 0n }, usage)).toMatchObject({ result });
 });
 
-test('without swap accounting the swap of a process cannot be measured, and does not judge', () => {
+test('without swap accounting the swap of a process is unknown, and does not count', () => {
   const cause = { ...policyCause, judgedBy: 'swap' } as const;
   const process = { pid: 7, swapBytes: 184n * Mi } as WorkloadProcess;
   expect(swapToFree({ cause, victim: { process, stats: cold.stats } })).toBe(184n * Mi);
   expect(swapToFree({ cause, victim: { process, stats: stats({ usageBytes: 16n * Mi }) } })).toBeUndefined();
 });
 
-test('the rate of swapping says nothing about memory', () => {
+test('the rate of swapping does not measure freed memory', () => {
   const reason = { ...policyCause, values: { 'swap.available': 0, pswpout: 1_000 } };
   expect(judgedBy(reason, { stats: warm.stats })).toEqual({ judgedBy: 'swap' });
 });
 
-test('swap that has grown meanwhile is no negative yield', () => {
+test('swap that has grown meanwhile is not a negative yield', () => {
   expect(outcomeOf('node', SWAP, { usageBytes: 0n, swapBytes: 200n * Mi })).toMatchObject({ result: 'ineffective', freedBytes: 0n });
 });
 
@@ -132,9 +132,9 @@ const kept = { ...cold, stats: stats({ usageBytes: 200n * Mi, workingSetBytes: 2
 
 test.each<[what: string, victim: Partial<VictimReading>, result: string, freedMib: bigint]>([
   ['stays in its cgroup', { usageBytes: 190n * Mi }, 'ineffective', 10n],
-  ['stays in the cgroup above, after its own is removed', { usageBytes: undefined, removed: true }, 'ineffective', 10n],
+  ['stays in the parent after the cgroup of the victim is removed', { usageBytes: undefined, removed: true }, 'ineffective', 10n],
   ['is freed', { usageBytes: 0n }, 'killed', 200n],
-])('a shortage of a cgroup where more %s than is freed', (_what, victim, result, freedMib) => {
+])('a shortage of a cgroup in which more memory %s than is freed', (_what, victim, result, freedMib) => {
   const outcome = outcomeOf('cgroup', 'memory.current > 100Ki', victim, kept);
   expect(outcome).toMatchObject({ result, freedBytes: freedMib * Mi });
 });
@@ -183,7 +183,7 @@ test('an eviction without yield by a policy of the node pauses those by threshol
   expect([110, 140].flatMap((seconds) => at(seconds, 160n))).toContain('evict small grace 0');
 });
 
-test('a policy waits for the memory of a dying victim of another resource, as long as it makes progress', () => {
+test('a policy waits for the memory of a dying victim of another resource while that victim makes progress', () => {
   const bomb = workload('bomb', { path: '/b/bomb', priority: -1 });
   const big = workload('big', { path: '/a/big' });
   const found = { ...candidates([bomb, 900n * Mi], [big, 300n * Mi]), processes: () => new Map([['id-bomb', 500n]]) };

@@ -131,9 +131,9 @@ describe('the order of processes', () => {
       ],
       [2, 1],
     ],
-    ['no comparator: the size', [], [{ pid: 1 }, { pid: 2, residentBytes: 101n * Mi }], [2, 1]],
+    ['without a comparator the larger process is first', [], [{ pid: 1 }, { pid: 2, residentBytes: 101n * Mi }], [2, 1]],
     ['the workload that is evicted first', ['size'], [{ pid: 2 }, { pid: 1, path: '/a/mail' }], [1, 2]],
-    ['the younger one', ['size'], [{ pid: 1 }, { pid: 2, startTicks: 1_001n }], [2, 1]],
+    ['the younger process is first', ['size'], [{ pid: 1 }, { pid: 2, startTicks: 1_001n }], [2, 1]],
     ['the larger pid', ['size'], [{ pid: 1 }, { pid: 2 }], [2, 1]],
   ])('%s', (_rule, by, processes, pids) => {
     expect(order(processes.map(process), by)).toEqual(pids);
@@ -144,7 +144,7 @@ describe('the order of processes', () => {
     expect(order([process({ pid: 1, residentBytes: 900n * Mi }), process({ pid: 2, path: '/a/mail' })], ['pressure'])).toEqual([2, 1]);
   });
 
-  test('a workload that asks to be avoided comes last, a login session does not', () => {
+  test('a workload that prefers to be avoided comes last, and a login session does not', () => {
     const processes = [process({ pid: 1, residentBytes: 900n * Mi }), process({ pid: 2, path: '/a/mail' })];
     const asking = candidates([{ ...web, avoid: true, oomPreference: 'avoid' }, 300n * Mi], [mail, 200n * Mi]);
     expect(order(processes, ['size'], asking)).toEqual([2, 1]);
@@ -152,7 +152,7 @@ describe('the order of processes', () => {
   });
 });
 
-describe('one process of the scope', () => {
+describe('one process of the scope as a victim', () => {
   test('is ended, and counts as a victim of its workload', () => {
     const run = new Run([process({ pid: 1 }), process({ pid: 2, residentBytes: 200n * Mi })], ALONE, {
       evictionBudget: { max: 5, windowNs: 600n * SECOND, bands: [] },
@@ -168,7 +168,7 @@ describe('one process of the scope', () => {
     );
   });
 
-  test('its yield is what its workload uses less, and its end is no eviction of the unit', () => {
+  test("has the decrease of its workload's usage as its yield, and its end is not an eviction of the unit", () => {
     const run = new Run([process()]);
     run.step(0);
     const [outcome, result] = run.step(1, { 1: { processes: 0, usageBytes: 215n * Mi, removed: false } }, {}, 590n);
@@ -180,13 +180,13 @@ describe('one process of the scope', () => {
     expect(run.state.unitEvictions.size).toBe(0);
   });
 
-  test('SIGTERM becomes SIGKILL after the grace period', () => {
+  test('gets SIGKILL after the grace period of SIGTERM', () => {
     const run = new Run([process()], { ...STOP, unit: 'process' });
     expect(decided(run.step(0))).toMatchObject({ graceNs: 10n * SECOND });
     expect(run.step(10, { 1: {} })).toMatchObject([{ kind: 'escalate', reason: 'grace period over' }]);
   });
 
-  test('one that could not be ended is passed over, its workload is not', () => {
+  test('is passed over if it could not be ended, and its workload is not', () => {
     const run = new Run([process({ pid: 1 }), process({ pid: 2, residentBytes: 200n * Mi })]);
     run.step(0);
     const effects = run.step(1, { 1: { error: 'SIGKILL: EPERM' } });
@@ -196,7 +196,7 @@ describe('one process of the scope', () => {
     expect(decided(run.step(2, { 2: { error: 'SIGKILL: EPERM' } }))?.victim.process?.pid).toBe(2); // another process
   });
 
-  test('a workload that may not be evicted keeps all of its processes', () => {
+  test('is never chosen in a workload that may not be evicted', () => {
     const protection: Protection = { kind: 'critical' };
     const run = new Run([process({ path: '/a/mail' })], ALONE, {}, candidates([{ ...mail, protection }, 300n * Mi], [web, 100n * Mi]));
     expect(run.step(0)).toMatchObject([{ kind: 'policy-result', result: 'refused', error: 'no process of the scope may be ended' }]);
@@ -209,7 +209,7 @@ describe('one process of the scope', () => {
     expect(decided(next.step(0))).toMatchObject({ victim: { process: { pid: 2 } }, ranking: [{}, { protection }] });
   });
 
-  test('with memory.oom.group its workload ends as a whole, as by the kernel, unless another one has not to be avoided', () => {
+  test('with memory.oom.group stands for its whole workload, as in the kernel, unless that workload prefers to be avoided', () => {
     const avoided = candidates([{ ...web, avoid: true }, 300n * Mi], [mail, 200n * Mi]);
     const small = process({ pid: 2, path: '/a/mail', residentBytes: Mi });
     for (const path of ['/a/web', '/a']) {
@@ -224,7 +224,7 @@ describe('one process of the scope', () => {
     expect(decided(new Run([process({ pid: 1 }), small], ALONE, {}, avoided).step(0))?.victim.process?.pid).toBe(1);
   });
 
-  test('with memory.oom.group of a cgroup in its workload that cgroup ends, and none of its processes after it has failed', () => {
+  test('with memory.oom.group of a cgroup in its workload stands for that cgroup, and is passed over with it after a failure', () => {
     const group = { path: '/a/web/worker', id: 7n, anonBytes: 150n * Mi };
     const run = new Run([
       process({ pid: 1, group }),
@@ -239,12 +239,12 @@ describe('one process of the scope', () => {
     expect(decided(effects)?.victim.process?.pid).toBe(3);
   });
 
-  test('a budget that is used up forbids it', () => {
+  test('is not ended when the budget is used up', () => {
     const run = new Run([process()], ALONE, { evictionBudget: { max: 0, windowNs: 600n * SECOND, bands: [] } });
     expect(run.step(0)).toMatchObject([{ kind: 'policy-result', result: 'refused', error: 'the eviction budget is used up' }]);
   });
 
-  test('a dry run names it and ends none', () => {
+  test('is named in a dry run, and not ended', () => {
     const run = new Run([process()], ALONE, { dryRun: true });
     const [evict, result] = run.step(0);
     expect(evict).toMatchObject({ kind: 'evict', decision: { dryRun: true, victim: { process: { pid: 10 } } } });

@@ -33,11 +33,11 @@ function order(
   return inVictimOrder(ranking, { by, scope: '/a', recursive, readings: new Map(readings) }).map(({ workload: { path } }) => path);
 }
 
-describe('comparators', () => {
+describe('comparators of victims', () => {
   test.each<
     [rule: string, by: readonly Comparator[], first: Values | readonly [Values, Values], second: Values | readonly [Values, Values]]
   >([
-    ['size: the larger one', ['size'], { 'memory.current': 2 * MIB }, { 'memory.current': MIB }],
+    ['by size the larger workload is first', ['size'], { 'memory.current': 2 * MIB }, { 'memory.current': MIB }],
     [
       'size: without what the kernel spares, which is not what memory.low asks for',
       ['size'],
@@ -56,7 +56,7 @@ describe('comparators', () => {
     ['pressure', ['pressure'], { 'memory.pressure.full.avg10': 40 }, { 'memory.pressure.full.avg10': 30 }],
     ['io: cost a second, not in all', ['io'], [{ 'io.cost': 0 }, { 'io.cost': 500 }], [{ 'io.cost': 9000 }, { 'io.cost': 9020 }]],
     ['oom_score', ['oom_score'], { oom_score: 800 }, { oom_score: 700 }],
-    ['what is not known comes last', ['swap'], { 'memory.swap': 0 }, {}],
+    ['a workload with an unknown value comes last', ['swap'], { 'memory.swap': 0 }, {}],
     [
       'less than a whole unit apart is equal, and the next comparator decides',
       ['swap', 'size'],
@@ -69,19 +69,19 @@ describe('comparators', () => {
     expect(order(by, { '/a/1': second, '/a/2': first })).toEqual(['/a/2', '/a/1']);
   });
 
-  test('priority: the lower one, and behind the comparators the order of evictions', () => {
+  test('the lower priority is first, and after all comparators the order of evictions decides', () => {
     const workloads = { '/a/1': { priority: 5 }, '/a/2': { priority: -5 } };
     expect(order(['priority'], { '/a/1': {}, '/a/2': {} }, { workloads })).toEqual(['/a/2', '/a/1']);
     expect(order(['swap'], { '/a/1': {}, '/a/2': {} }, { workloads })).toEqual(['/a/2', '/a/1']);
   });
 
-  test('a workload to be avoided comes last, whatever it uses', () => {
+  test('a workload that prefers to be avoided comes last, whatever it uses', () => {
     const all = { '/a/1': { 'memory.current': 9 * MIB }, '/a/2': { 'memory.current': MIB } };
     expect(order(['size'], all, { workloads: { '/a/1': { avoid: true } } })).toEqual(['/a/2', '/a/1']);
   });
 });
 
-describe('recursion', () => {
+describe('recursion into cgroups', () => {
   const all = {
     '/a/x/': { 'memory.current': 9 * MIB },
     '/a/x/1': { 'memory.current': 4 * MIB },
@@ -89,23 +89,23 @@ describe('recursion', () => {
     '/a/y': { 'memory.current': 8 * MIB },
   };
 
-  test('the largest child first, and in it the largest; then the next best', () => {
+  test('chooses the largest child, and the largest in it; then the next best', () => {
     expect(order(['size'], all, { recursive: true })).toEqual(['/a/x/2', '/a/x/1', '/a/y']);
     expect(order(['size'], all)).toEqual(['/a/y', '/a/x/2', '/a/x/1']);
   });
 
-  test('a workload comes after those in it, and before them with memory.oom.group', () => {
+  test('puts a workload after those in it, and before them with memory.oom.group', () => {
     const nested = { '/a/x': { 'memory.current': 9 * MIB }, '/a/x/1': { 'memory.current': MIB } };
     expect(order(['size'], nested, { recursive: true })).toEqual(['/a/x/1', '/a/x']);
     const group = { ...nested, '/a/x': { ...nested['/a/x'], 'memory.oom.group': 1 } };
     expect(order(['size'], group, { recursive: true })).toEqual(['/a/x', '/a/x/1']);
   });
 
-  test('the scope itself may be the workload', () => {
+  test('may choose the scope itself', () => {
     expect(order(['size'], { '/a': { 'memory.current': MIB } }, { recursive: true })).toEqual(['/a']);
   });
 
-  test('cgroups above workloads are read, too', () => {
+  test('reads cgroups above workloads, too', () => {
     expect(comparedPaths(['/a/x/y/1', '/a/2'], '/a', true)).toEqual(['/a/x/y/1', '/a/2', '/a/x', '/a/x/y']);
     expect(comparedPaths(['/a/x/y/1'], '/a', false)).toEqual(['/a/x/y/1']);
     expect(comparedPaths(['/a/1'], '', true)).toEqual(['/a/1', '/a']);
@@ -122,13 +122,13 @@ test.each<[path: string, scope: string, isIn: boolean]>([
   expect(isInScope(path, scope)).toBe(isIn);
 });
 
-test('only the values that the steps compare by are read, and those that show progress', () => {
+test('only the values of the comparators are read, and those that show progress', () => {
   const progress = ['memory.current', 'memory.pressure.full.total', 'memory.oom.group'];
   expect([...comparedValues([ofCgroup([NOTIFY, { ...KILL, by: ['swap'] }])])].sort()).toEqual([...progress, 'memory.swap'].sort());
   expect([...comparedValues([ofCgroup([THROTTLE])])].sort()).toEqual([...progress, 'memory.protected'].sort());
 });
 
-test('the order is total: it does not depend on the order of the candidates, and loses none', () => {
+test('the order of victims is total: it does not depend on the order of the candidates, and loses none', () => {
   const values = fc.record({ 'memory.current': fc.integer({ min: 0, max: 3 * MIB }), 'memory.swap': fc.integer({ min: 0, max: 2 * MIB }) });
   const tree = fc.constantFrom('/a/1', '/a/2', '/a/x/1', '/a/x/2', '/a/x', '/a/y/z/1');
   fc.assert(

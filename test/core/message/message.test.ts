@@ -51,7 +51,7 @@ test.each<[decision: Decision, words: string]>([
     decision(inodes, pod('p', { stats: null })),
     'evicting p with SIGKILL: nodefs.inodesFree 900 inodes < 1k (hard); p uses an unknown amount, has no request, priority 0',
   ],
-])('a decision: %#', (given, words) => {
+])('the message of a decision: %#', (given, words) => {
   expect(decisionMessage(given)).toBe(words);
 });
 
@@ -59,13 +59,13 @@ test.each<[breach: StorageBreach, words: string]>([
   [{ kind: 'emptyDir', volume: 'cache', limit: parseQuantity('1Gi') }, 'its emptyDir volume cache is over its limit of 1Gi'],
   [{ kind: 'pod', limit: parseQuantity('2Gi') }, 'its local storage is over the limit of 2Gi for all its containers'],
   [{ kind: 'container', container: 'app', limit: parseQuantity('1Gi') }, 'the local storage of its container app is over its limit of 1Gi'],
-])('a decision over a limit of its own: %#', (breach, why) => {
+])('the message of a decision for a workload over its own limit: %#', (breach, why) => {
   expect(decisionMessage(decision({ kind: 'storage-limit', breach }, pod('p')))).toBe(
     `evicting p with SIGKILL: ${why}; p uses 0B, has no request, priority 0`,
   );
 });
 
-describe('an outcome', () => {
+describe('the message of an outcome', () => {
   function outcome(overrides: Partial<Outcome> = {}): Outcome {
     return {
       result: 'killed',
@@ -125,7 +125,7 @@ describe('an outcome', () => {
     ],
     [outcome({ result: 'failed', error: 'EACCES' }), 'could not evict batch: EACCES'],
     [outcome({ result: 'vanished' }), 'batch ended before it was evicted; memory.available 12MiB → 210MiB'],
-  ])('%#', (given, words) => {
+  ])('has the result and the freed amount: %#', (given, words) => {
     expect(outcomeMessage(given)).toBe(words);
   });
 });
@@ -139,7 +139,7 @@ test.each<[alert: AlertKind, words: string]>([
     'no-yield',
     'the last eviction freed too little; evictd evicts nothing more until the shortage eases, or a workload that would free enough has grown',
   ],
-])('an alert: %s', (alert, words) => {
+])('the message of an alert: %s', (alert, words) => {
   expect(alertMessage({ ...inodes, alert })).toBe(`nodefs.inodesFree 900 inodes < 1k (hard): ${words}`);
 });
 
@@ -155,15 +155,15 @@ test.each<[rule: string, budget: ExhaustedBudget, words: string]>([
     'the eviction budget is used up: 1 eviction of workloads with priority 1000 or more in 1m0s; evictd evicts none of these for 1s',
   ],
   ['none', { max: 0, windowNs: SECOND }, 'evictionBudget permits no eviction'],
-])('a budget that is used up: %s', (_rule, budget, words) => {
+])('the message of a used-up budget: %s', (_rule, budget, words) => {
   expect(alertMessage({ ...inodes, alert: 'budget-exhausted', budget })).toBe(`nodefs.inodesFree 900 inodes < 1k (hard): ${words}`);
 });
 
 test.each<[rule: string, availableMi: bigint | undefined, words: string]>([
   ['exactly the limit is not below it', 512n, 'memory.available is back above 50% (soft): 512MiB available'],
   ['a reload took it away', 511n, 'memory.available no longer has the threshold 50% (soft): 511MiB available'],
-  ['without a reading', undefined, 'memory.available cannot be read any more; it is not known whether it is below 50% (soft)'],
-])('the end of an episode: %s', (_rule, availableMi, words) => {
+  ['there is no reading', undefined, 'memory.available cannot be read any more; it is not known whether it is below 50% (soft)'],
+])('the message of the end of an episode: %s', (_rule, availableMi, words) => {
   const ended = threshold('memory.available', '50%', { graceSeconds: 30 });
   const observed = availableMi === undefined ? undefined : observations(0n, { 'memory.available': availableMi * Mi }).observed;
   expect(thresholdMessage({ kind: 'threshold', threshold: ended, met: false, observation: observed?.get('memory.available') })).toBe(words);

@@ -16,7 +16,7 @@ test.each<[rule: string, bytes: readonly number[], text: string]>([
   expect([...bytesOfText(text)]).toEqual(bytes);
 });
 
-test('every name survives the way to text and back, and only UTF-8 is well-formed', () => {
+test('every name can be converted to text and back, and only UTF-8 is well-formed', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 12 }), (bytes) => {
       const text = textOfBytes(bytes);
@@ -28,7 +28,7 @@ test('every name survives the way to text and back, and only UTF-8 is well-forme
   );
 });
 
-test('a lone surrogate that stands for no byte is U+FFFD', () => {
+test('a lone surrogate that stands for no byte becomes U+FFFD', () => {
   expect([...bytesOfText('a\ud83d')]).toEqual([0x61, 0xef, 0xbf, 0xbd]);
   expect([...bytesOfText('\udc41')]).toEqual([0xef, 0xbf, 0xbd]);
 });

@@ -21,7 +21,7 @@ const made = (workloads: readonly BoundWorkload[], thresholds: readonly Threshol
     ]),
   );
 
-test('one for each set of nodes, whose victims may use no others', () => {
+test('there is one policy for each set of nodes, with only victims that may use no other nodes', () => {
   const read = (path: string): string => short(path, '100Mi');
   expect(made([bound('/db.slice/b', [1], '/db.slice'), bound('/db.slice/a', [1], '/db.slice'), bound('/web', [0, 1])])).toEqual({
     'memory-node-1': [read('/db.slice'), ['/db.slice']],
@@ -33,10 +33,10 @@ test('one for each set of nodes, whose victims may use no others', () => {
 
 test.each<[rule: string, thresholds: readonly Threshold[], amount: string | undefined]>([
   ['a share of what the nodes have', [threshold('memory.available', '10%')], '10%'],
-  ['no soft one', [threshold('memory.available', '100Mi', { graceSeconds: 1 })], undefined],
-  ['no joined one', [{ ...HARD, also: [threshold('pid.available', '10')] }], undefined],
-  ['none of another signal', [threshold('pid.available', '10')], undefined],
-])('the hard threshold of memory.available: %s', (_rule, thresholds, amount) => {
+  ['a soft threshold is not used', [threshold('memory.available', '100Mi', { graceSeconds: 1 })], undefined],
+  ['a joined threshold is not used', [{ ...HARD, also: [threshold('pid.available', '10')] }], undefined],
+  ['a threshold of another signal is not used', [threshold('pid.available', '10')], undefined],
+])('the policies use the hard threshold of memory.available: %s', (_rule, thresholds, amount) => {
   const condition = amount && [short('/a', amount), ['/a']];
   expect(made([bound('/a', [1])], thresholds)).toEqual(condition === undefined ? {} : { 'memory-node-1': condition });
 });

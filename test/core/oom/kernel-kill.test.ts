@@ -17,10 +17,10 @@ test.each<[rule: string, cgroup: string | undefined, node: string | undefined, c
   ['the machine is concerned by all', '/x', undefined, true],
   ['the machine is concerned even where it is not known which', undefined, undefined, true],
   ['a cgroup by those further below', '/node/batch/inner', '/node', true],
-  ['a cgroup by its own', '/node', '/node', true],
-  ['not by a cgroup with the same prefix', '/node2/batch', '/node', false],
-  ['not by a parent', '/', '/node', false],
-  ['not where it is not known which', undefined, '/node', false],
+  ['a cgroup is matched by its own path', '/node', '/node', true],
+  ['a cgroup with the same prefix is not a match', '/node2/batch', '/node', false],
+  ['a parent cgroup is not a match', '/', '/node', false],
+  ['no workload is named where the cgroup is unknown', undefined, '/node', false],
 ])('%s', (_rule, cgroup, node, concerned) => {
   expect(concernsNode({ ...kill, cgroup }, node)).toBe(concerned);
 });
@@ -36,14 +36,14 @@ test.each<[rule: string, kill: Limit, guarded: GuardedMemory, workload: string |
   ['the machine was, where only a cgroup is guarded', global, guarded, '/node/b', 'other'],
   ['the node cgroup was at its limit', limitOf('/node'), guarded, '/node/b', 'node'],
   ['the allocatable cgroup was', limitOf('/pods'), { ...machine, allocatable: '/pods' }, '/pods/b', 'node'],
-  ['one above the node cgroup was', limitOf('/'), guarded, '/node/b', 'other'],
+  ['the limit of a cgroup above the node cgroup', limitOf('/'), guarded, '/node/b', 'other'],
   ['the workload itself was', limitOf('/a/b'), machine, '/a/b', 'workload'],
   ['a cgroup within the workload was', limitOf('/a/b/c'), machine, '/a/b', 'workload'],
   ['a cgroup with the same prefix', limitOf('/a/bc'), machine, '/a/b', 'other'],
   ['the slice around several workloads was', limitOf('/a'), machine, '/a/b', 'other'],
-  ['the limit of a cgroup that is no workload', limitOf('/a/b'), machine, undefined, 'other'],
+  ['the limit of a cgroup that is not a workload', limitOf('/a/b'), machine, undefined, 'other'],
   ['the kernel did not name the cgroup', limitOf(undefined), machine, '/a/b', 'unknown'],
-])('which limit was hit: %s', (_rule, said, memory, workload, limit) => {
+])('the limit that was hit: %s', (_rule, said, memory, workload, limit) => {
   expect(oomLimitOf(said, memory, workload)).toBe(limit);
 });
 
@@ -60,6 +60,6 @@ test.each<[kill: KernelKill, workload: string | undefined, message: string]>([
     'batch',
     "the kernel's OOM killer killed tail (pid 2546, 23.1MiB) of workload batch: its cgroup was at its limit",
   ],
-])('%#: is said', (said, workload, message) => {
+])('the text of a kernel kill: %#', (said, workload, message) => {
   expect(kernelKillMessage(said, workload)).toBe(message);
 });

@@ -37,14 +37,14 @@ test.each<[rule: string, meminfo: string, zoneinfo: string, mib: number | undefi
   ['a kernel before 4.20 has SReclaimable', MEMINFO({}).replace('KReclaimable:', 'SReclaimable:'), ZONES, 406],
   ['an empty node', MEMINFO({ MemFree: 10, 'Active(file)': 0, 'Inactive(file)': 0, KReclaimable: 0 }), ZONES, 0],
   ['a reserve is at most the zone', MEMINFO({}), ZONES.replace('0, 0, 1024', '0, 0, 900000'), 312],
-  ['no watermarks', MEMINFO({}), '', 450],
-  ['no total', MEMINFO({}).replace('MemTotal', 'MemAll'), ZONES, undefined],
-  ['no free memory', MEMINFO({}).replace('MemFree', 'MemLeft'), ZONES, undefined],
+  ['the node has no watermarks', MEMINFO({}), '', 450],
+  ['the node has no total', MEMINFO({}).replace('MemTotal', 'MemAll'), ZONES, undefined],
+  ['the node has no free memory', MEMINFO({}).replace('MemFree', 'MemLeft'), ZONES, undefined],
 ])('available on a memory node: %s', (_rule, meminfo, zoneinfo, mib) => {
   expect(available(meminfo, zoneinfo)).toBe(mib);
 });
 
-test('pages have the size that the node’s memory says', () => {
+test('pages have the size that the node’s memory files imply', () => {
   const large = (pages: string): string => String(Number(pages) / 16);
   const zones = ZONES.replace(/(?<=(low|high|managed) +)\d+/g, large).replace('1024', '64');
   expect(available(MEMINFO({}), zones)).toBe(406);
@@ -54,6 +54,6 @@ test('a cpuset binds only if it keeps processes off a node', () => {
   expect(['0-1\n', '1\n', '0\n', '', '0-3\n'].map((mems) => boundTo([0, 1], mems))).toEqual([undefined, [1], [0], undefined, undefined]);
 });
 
-test('lists of nodes', () => {
+test('lists of memory nodes are parsed', () => {
   expect(['0\n', '0-2,5\n', '1,3-4\n', ''].map(numbersIn)).toEqual([[0], [0, 1, 2, 5], [1, 3, 4], []]);
 });

@@ -6,7 +6,7 @@ import { Gi, Mi } from '../support.js';
 
 const pids = (reading: OomReading): number[] => oomOrder(reading).candidates.map((candidate) => candidate.task.pid);
 
-describe('points', () => {
+describe('the badness points of a process', () => {
   const memory = { rssBytes: 100n * PAGE, swapBytes: 10n * PAGE, pageTableBytes: 3n * PAGE };
 
   test.each<[rule: string, adj: number, totalPages: bigint, points: bigint]>([
@@ -19,14 +19,14 @@ describe('points', () => {
     expect(badnessPages(memory, adj, totalPages, PAGE)).toBe(points);
   });
 
-  test('half a page of page tables is none', () => {
+  test('round half a page of page tables down', () => {
     expect(badnessPages({ ...memory, pageTableBytes: 4n * PAGE - 1n }, 0, 1_000_000n, PAGE)).toBe(113n);
   });
 
   test.each<[rule: string, points: bigint, totalPages: bigint, score: bigint]>([
     ['nothing', 0n, 1000n, 666n],
-    ['all of the machine', 1000n, 1000n, 1333n],
-    ['all of it and oom_score_adj 1000', 2000n, 1000n, 2000n],
+    ['the process holds all of the machine', 1000n, 1000n, 1333n],
+    ['the process holds all of the machine, with oom_score_adj 1000', 2000n, 1000n, 2000n],
     ['oom_score_adj −999 and nothing else', -999n, 1000n, 0n],
     ['divided towards 0', -1n, 1999n, 666n],
     ['70 MiB on 23.5 GiB with oom_score_adj 500', 18_000n + 500n * 6171n, 6_171_021n, 1001n],
@@ -35,44 +35,44 @@ describe('points', () => {
   });
 });
 
-describe('order', () => {
+describe('the order of OOM kills', () => {
   test.each<[rule: string, tasks: OomTask[], order: number[]]>([
     ['the largest first', [task(10, 1n), task(11, 3n), task(12, 2n)], [11, 12, 10]],
-    ['of equals the one that is looked at last', [task(12, 5n), task(10, 5n), task(11, 5n)], [11, 10, 12]],
+    ['the last process examined wins among equals', [task(12, 5n), task(10, 5n), task(11, 5n)], [11, 10, 12]],
     ['oom_score_adj outweighs size', [task(10, 800n), task(11, 1n, { oomScoreAdj: 100 })], [11, 10]],
-    ['one that outweighs its own size is still there', [task(10, 1n, { oomScoreAdj: -999 }), task(11, 2n)], [11, 10]],
+    ['a process whose oom_score_adj outweighs its size is still listed', [task(10, 1n, { oomScoreAdj: -999 }), task(11, 2n)], [11, 10]],
     [
       'swap and page tables count',
       [task(10, 4n), task(11, 1n, { memory: { rssBytes: Mi, swapBytes: 2n * Mi, pageTableBytes: 2n * Mi } })],
       [11, 10],
     ],
-    ['no process', [], []],
+    ['there is no process', [], []],
   ])('%s', (_rule, tasks, order) => {
     expect(pids(oomReading(tasks))).toEqual(order);
   });
 
-  test('oom_score_adj is parts of the memcg, not of the machine', () => {
+  test('measures oom_score_adj in parts of the memcg, not of the machine', () => {
     const tasks = [task(10, 100n), task(11, 50n, { oomScoreAdj: 100 })];
     expect(pids(oomReading(tasks))).toEqual([11, 10]);
     expect(pids(oomReading(tasks, { memcg: { cgroup: '/w', totalBytes: 256n * Mi } }))).toEqual([10, 11]);
   });
 
-  test('a memcg that may hold nothing is of one page, and does not divide by 0', () => {
+  test('treats a memcg that may hold nothing as one page, and does not divide by 0', () => {
     expect(pids(oomReading([task(10, 1n, { oomScore: 0 })], { memcg: { cgroup: '/w', totalBytes: 0n } }))).toEqual([]);
     expect(pids(oomReading([task(10, 1n)], { memcg: { cgroup: '/w', totalBytes: 0n } }))).toEqual([10]);
   });
 });
 
-describe('exempt', () => {
+describe('processes that are exempt from OOM kills', () => {
   test.each<[rule: string, task: OomTask, exemption: OomExemption | undefined, reading?: Partial<OomReading>]>([
     ['a kernel thread', task(2, 0n, { kernelThread: true, memory: undefined, oomScore: 0 }), 'kernel-thread'],
-    ['one that has ended', task(9, 0n, { memory: undefined, oomScore: 0 }), 'ended'],
+    ['a process that has ended', task(9, 0n, { memory: undefined, oomScore: 0 }), 'ended'],
     ['process 1 of the machine', task(1, 99n), 'init'],
     ["process 1 of a container is the machine's 4711", task(1, 99n), undefined, { initialPidNamespace: false }],
     ['oom_score_adj −1000', task(9, 99n, { oomScoreAdj: -1000, oomScore: 0 }), 'unkillable'],
     ['−999 is not', task(9, 99n, { oomScoreAdj: -999, oomScore: 0 }), undefined],
     ['memory, and the kernel gives no points', task(9, 99n, { oomScore: 0 }), 'passed-over'],
-    ['where 0 may be what it is worth, it counts', task(9, 1n, { oomScore: 0, oomScoreAdj: -995 }), undefined],
+    ['0 points may be the real value, so the process counts', task(9, 1n, { oomScore: 0, oomScoreAdj: -995 }), undefined],
     ['an oom_score that cannot be read is not 0', task(9, 99n, { oomScore: undefined }), undefined],
   ])('%s', (_rule, given, exemption, reading) => {
     const order = oomOrder(oomReading([given], reading));
@@ -81,7 +81,7 @@ describe('exempt', () => {
   });
 });
 
-describe('memory.oom.group', () => {
+describe('a kill with memory.oom.group', () => {
   const order = oomOrder(
     oomReading([
       task(10, 9n, { group: '/w' }),
@@ -93,9 +93,9 @@ describe('memory.oom.group', () => {
   );
 
   test.each<[rule: string, chosen: number, dead: number[]]>([
-    ['all of the group dies but the unkillable', 10, [10, 12]],
+    ['all processes of the group die but the unkillable ones', 10, [10, 12]],
     ['whichever member is selected', 12, [10, 12]],
-    ['without a group: the one', 11, [11]],
+    ['without a group only the chosen process dies', 11, [11]],
   ])('%s', (_rule, chosen, dead) => {
     const candidate = order.candidates.find((each) => each.task.pid === chosen);
     expect(candidate && killedTogether(candidate, order).map((each) => each.task.pid)).toEqual(dead);
@@ -106,6 +106,6 @@ describe('memory.oom.group', () => {
   });
 });
 
-test('the scale: a machine of 8 GiB', () => {
+test('the scale of points on a machine of 8 GiB', () => {
   expect((8n * Gi) / PAGE / 1000n).toBe(2097n);
 });

@@ -29,13 +29,19 @@ function kernelOrder(order: readonly OomPlace[], { values }: OomScoreAdjs, total
   return [...new Set(hits.map(({ id }) => id))];
 }
 
-describe('values by rank', () => {
+describe('oom_score_adj by rank', () => {
   test.each<[rule: string, order: OomPlace[], total: bigint, values: Record<string, number>, outOfPlace: string[]]>([
     ['the first place has the highest value', [place('a', holding(MIB))], ALL, { a: 1000 }, []],
-    ['no workload: nothing', [], ALL, {}, []],
+    ['no workload gets no value', [], ALL, {}, []],
     ['memory of less than a thousand pages: no order is known', [place('a', holding(MIB))], 3n * MIB, {}, []],
     ['a workload without processes gets none', [place('a'), place('b', holding(MIB))], ALL, { b: 1000 }, []],
-    ['nor one whose processes are all exempt', [place('a', holding(MIB, -1000)), place('b', holding(MIB))], ALL, { b: 1000 }, []],
+    [
+      'a workload whose processes are all exempt gets no value',
+      [place('a', holding(MIB, -1000)), place('b', holding(MIB))],
+      ALL,
+      { b: 1000 },
+      [],
+    ],
     [
       'four fifths of the distance to three quarters of all memory lie behind the first place',
       [place('a', holding(0n)), place('b', holding(0n))],
@@ -44,7 +50,7 @@ describe('values by rank', () => {
       [],
     ],
     [
-      'a larger one behind a smaller one is brought further down',
+      'a larger workload that ranks behind a smaller one is moved further down',
       [place('a', holding(0n)), place('b', holding(250n * MIB))],
       ALL,
       { a: 1000, b: 550 },
@@ -58,14 +64,14 @@ describe('values by rank', () => {
       [],
     ],
     [
-      'as high as the first from the start, and larger: out of place, and left as it was',
+      'a larger workload whose value is already that of the first place is out of place, and keeps it',
       [place('a', holding(0n)), place('b', holding(MIB * 100n, 1000)), place('c', holding(0n))],
       ALL,
       { a: 1000, b: 1000, c: 800 },
       ['b'],
     ],
     [
-      'of several processes the largest counts',
+      'the largest of several processes counts',
       [place('a', holding(0n)), place('b', holding(0n), holding(250n * MIB), holding(MIB))],
       ALL,
       { a: 1000, b: 550 },
@@ -77,7 +83,7 @@ describe('values by rank', () => {
     expect(got.outOfPlace).toEqual(outOfPlace);
   });
 
-  test('the last place stands above a protected process of nine tenths of all memory', () => {
+  test('the last place is above a protected process of nine tenths of all memory', () => {
     const order = ['a', 'b', 'c'].map((id) => place(id, holding(MIB)));
     const db = holding((GIB * 9n) / 10n);
     const got = oomScoreAdjsByRank(order, GIB, [db]);
@@ -85,12 +91,12 @@ describe('values by rank', () => {
     expect(kernelOrder([...order, place('db', db)], oomScoreAdjsByRank(order, GIB), GIB)).not.toEqual(['a', 'b', 'c', 'db']);
   });
 
-  test('a protected process that nothing can be brought above does not spoil the order of the others', () => {
+  test('a protected process that no value can outrank does not spoil the order of the others', () => {
     const order = ['a', 'b'].map((id) => place(id, holding(MIB)));
     expect(oomScoreAdjsByRank(order, GIB, [holding(GIB, 1000)]).outOfPlace).toEqual([]);
   });
 
-  test('values given before are kept while sizes change a little, and given anew when the order is nearly lost', () => {
+  test('values given before are kept while sizes change a little, and are replaced when the order is nearly lost', () => {
     const order = (b: bigint): OomPlace[] => [place('a', holding(MIB)), place('b', holding(b)), place('c', holding(MIB))];
     const first = oomScoreAdjsByRank(order(MIB), GIB);
     const little = oomScoreAdjsByRank(order(30n * MIB), GIB, [], first.values);
@@ -102,9 +108,9 @@ describe('values by rank', () => {
 
   test.each<[rule: string, change: (order: OomPlace[]) => OomPlace[]]>([
     ['two places are exchanged', ([a, b, ...rest]) => [b, a, ...rest].filter((each) => each !== undefined)],
-    ['one has come', (order) => [...order, place('new', holding(MIB))]],
+    ['a workload is new', (order) => [...order, place('new', holding(MIB))]],
     ['the first has gone', (order) => order.slice(1)],
-  ])('values given before are given anew when %s', (_rule, change) => {
+  ])('values given before are replaced when %s', (_rule, change) => {
     const order = ['a', 'b', 'c'].map((id) => place(id, holding(MIB)));
     const before = oomScoreAdjsByRank(order, GIB).values;
     const now = change(order);
@@ -124,8 +130,8 @@ const orderOf = (each: fc.Arbitrary<OomProcess>, maxLength: number): fc.Arbitrar
 const anyOrder = orderOf(process, 30);
 const others = fc.array(process, { maxLength: 3 });
 
-describe('properties', () => {
-  test('workloads in place are hit in the given order, for any sizes and values', () => {
+describe('properties of the values', () => {
+  test('the kernel kills workloads that are in place in the given order, for any sizes and values', () => {
     fc.assert(
       fc.property(anyOrder, others, (order, protectedOnes) => {
         const got = oomScoreAdjsByRank(order, TOTAL, protectedOnes);
@@ -135,7 +141,7 @@ describe('properties', () => {
     );
   });
 
-  test('the first place gets 1000, values lie between the lowest found and 1000, and every killable workload has one', () => {
+  test('the first place gets 1000, values are between the lowest found and 1000, and every killable workload has one', () => {
     fc.assert(
       fc.property(anyOrder, others, (order, protectedOnes) => {
         const { values } = oomScoreAdjsByRank(order, TOTAL, protectedOnes);
@@ -152,7 +158,7 @@ describe('properties', () => {
     );
   });
 
-  test('one that is out of place keeps what was found, and with that it has more points than one before it', () => {
+  test('a workload out of place keeps the value that was found, and has more points than the one before it', () => {
     fc.assert(
       fc.property(anyOrder, (order) => {
         const got = oomScoreAdjsByRank(order, TOTAL);
@@ -173,7 +179,7 @@ describe('properties', () => {
     );
   });
 
-  test('200 workloads of at most half of the memory, all found at 0, are all in place', () => {
+  test('200 workloads of at most half of the memory, all with value 0, are all in place', () => {
     const modest = fc.record({ sizeBytes: fc.bigInt(0n, TOTAL / 2n / 4096n).map((pages) => pages * 4096n), foundAdj: fc.constant(0) });
     fc.assert(
       fc.property(orderOf(modest, 200), (order) => {
@@ -185,7 +191,7 @@ describe('properties', () => {
     );
   });
 
-  test('giving the values again changes nothing', () => {
+  test('computing the values again changes nothing', () => {
     fc.assert(
       fc.property(anyOrder, others, (order, protectedOnes) => {
         const first = oomScoreAdjsByRank(order, TOTAL, protectedOnes);

@@ -38,8 +38,8 @@ function paused(request = HALF_AN_HOUR, overrides: Partial<Policy> = {}, all?: C
   return made;
 }
 
-describe('a pause of everything', () => {
-  test('a hard threshold alerts once and evicts nothing; the alert says what would have been evicted', () => {
+describe('a pause of all evictions', () => {
+  test('raises one alert at a hard threshold, which says what would have been evicted, and evicts nothing', () => {
     const made = paused();
     const [alert] = made.at(1, SHORT, {}, at(1)).filter(({ kind }) => kind === 'alert');
     expect(alert).toMatchObject({
@@ -56,14 +56,14 @@ describe('a pause of everything', () => {
     expect(made.state.decisions).toBe(0);
   });
 
-  test('resume ends it, and the eviction follows at once', () => {
+  test('ends with resume, and the eviction follows at once', () => {
     const made = paused();
     made.effects(1, SHORT, {}, at(1));
     expect(made.effects(2, SHORT, {}, { resumed: {} })).toEqual(['resume', 'evict batch grace 0']);
     expect(made.state.pauses.size).toBe(0);
   });
 
-  test('the time ends it, and the eviction follows at once', () => {
+  test('ends after its time, and the eviction follows at once', () => {
     const made = paused();
     made.effects(1, SHORT, {}, at(1));
     expect(made.dueAtNs).toBeLessThanOrEqual(30n * MINUTE);
@@ -71,19 +71,19 @@ describe('a pause of everything', () => {
     expect(made.effects(1800, SHORT, {}, at(1800))).toEqual(['pause end', 'evict batch grace 0']);
   });
 
-  test('the sleep of the machine counts: a pause of 30 min is over after a night', () => {
+  test('counts the time in which the machine sleeps: a pause of 30 min is over after a night', () => {
     const made = paused();
     expect(made.effects(2, SHORT, {}, at(2, 28_800))).toEqual(['pause end', 'evict batch grace 0']);
   });
 
-  test('a step is due when it ends', () => {
+  test('makes a step due when it ends', () => {
     const made = paused();
     expect(made.dueAtNs).toBe(30n * MINUTE);
     made.effects(10, { 'memory.available': 500n * Mi }, {}, at(10, 600));
     expect(made.dueAtNs).toBe(1200n * SECOND);
   });
 
-  test('no pause is longer than the configuration in force permits', () => {
+  test('is never longer than the configuration in force permits', () => {
     const made = paused();
     made.policy = { ...made.policy, maxPauseNs: MINUTE };
     expect(made.effects(59, SHORT, {}, at(59))).toEqual(['alert paused']);
@@ -94,14 +94,14 @@ describe('a pause of everything', () => {
     );
   });
 
-  test('another request replaces it', () => {
+  test('is replaced by another request', () => {
     const made = paused();
     const [begun] = made.at(60, SHORT, {}, { pause: { forNs: MINUTE, reason: 'more' }, ...at(60) });
     expect(begun?.kind === 'pause' && pauseMessage(begun)).toBe('an operator paused evictions for 1m0s: more');
     expect(made.effects(120, SHORT, {}, at(120))).toEqual(['pause end', 'evict batch grace 0']);
   });
 
-  test('the next pause alerts again in the same episode', () => {
+  test('alerts again in the same episode if it is the next pause', () => {
     const made = paused({ ...HALF_AN_HOUR, forNs: MINUTE }, { hasWorkloadSource: true }, candidates([workload('web'), 200n * Mi]));
     made.effects(1, SHORT, {}, at(1));
     expect(made.effects(60, SHORT, {}, { pause: HALF_AN_HOUR, ...at(60) })).toEqual(['pause end', 'pause begin']);
@@ -110,7 +110,7 @@ describe('a pause of everything', () => {
     expect(made.effects(62, SHORT, {}, { pause: HALF_AN_HOUR, ...at(62) })).toEqual(['pause begin', 'alert paused']);
   });
 
-  test('… also after one that has ended by itself', () => {
+  test('alerts again in the same episode after the one before ended by itself', () => {
     const made = paused({ ...HALF_AN_HOUR, forNs: MINUTE });
     expect(made.effects(1, SHORT, {}, at(1))).toEqual(['alert paused']);
     expect(made.effects(60, SHORT, {}, at(60))).toEqual(['pause end', 'evict batch grace 0']);
@@ -118,7 +118,7 @@ describe('a pause of everything', () => {
     expect(made.effects(62, SHORT, {}, { pause: HALF_AN_HOUR, ...at(62) })).toEqual(['pause begin', 'alert paused']);
   });
 
-  test('an eviction under way is finished', () => {
+  test('lets an eviction in flight finish', () => {
     const soft = threshold('memory.available', '200Mi', { graceSeconds: 1 });
     const made = new Run(policy([soft, threshold('memory.available', '100Mi')]), ALL);
     const low = { 'memory.available': 150n * Mi };
@@ -131,25 +131,25 @@ describe('a pause of everything', () => {
     expect(made.effects(20, low, ended, at(20))).toEqual(['ineffective batch 300Mi', 'alert paused']);
   });
 
-  test('node-level reclaim goes on, and is not followed by an eviction', () => {
+  test('lets node-level reclaim run, which is not followed by an eviction', () => {
     const reclaimSteps = [{ name: 'vacuum', signals: ['nodefs.available'] as const, command: ['/bin/true'], timeoutNs: SECOND }];
     const made = new Run(policy([threshold('nodefs.available', '10%')], { reclaimSteps: reclaimSteps as never }), ALL);
     const full = { 'nodefs.available': 1n };
     expect(made.effects(0, full, {}, { pause: HALF_AN_HOUR, ...at(0) })).toEqual(['pause begin', 'reclaim vacuum']);
   });
 
-  test('what else keeps evictd from evicting is reported as without it', () => {
+  test('does not hide other reasons for which evictd evicts nothing', () => {
     expect(paused(HALF_AN_HOUR, { hasWorkloadSource: false }).effects(1, SHORT, {}, at(1))).toContain('alert no-workload-source');
     expect(paused(HALF_AN_HOUR, {}, candidates()).effects(1, SHORT, {}, at(1))).toContain('alert nothing-evictable');
   });
 
-  test('in a dry run it says the same', () => {
+  test('has the same alert in a dry run', () => {
     const made = paused(HALF_AN_HOUR, { dryRun: true });
     expect(made.effects(1, SHORT, {}, at(1))).toEqual(['alert paused']);
     expect(made.effects(2, SHORT, {}, { resumed: {} })).toEqual(['resume', 'evict batch grace 0 dry']);
   });
 
-  test('a restart keeps it, also as the kubelet restarts', () => {
+  test('outlasts a restart, also in the profile kubelet', () => {
     const made = paused();
     for (const compatibility of ['evictd', 'kubelet'] as const) {
       const next = { ...made.policy, departures: departuresOf(compatibility) };
@@ -158,7 +158,7 @@ describe('a pause of everything', () => {
     }
   });
 
-  test('there is no standing order', () => {
+  test('has no standing order', () => {
     const near = observations(SECOND, { 'memory.available': 150n * Mi });
     const orders = ({ policy: of, state }: Timeline): readonly string[] => {
       const ordered = orderedThreshold(of, near);
@@ -173,7 +173,7 @@ describe('a pause of everything', () => {
 });
 
 describe('a pause of one workload', () => {
-  test('another one is evicted, and the ranking says why', () => {
+  test('lets another workload be evicted, and the ranking says why', () => {
     const made = paused(OF_BATCH);
     const [evict] = made.at(1, SHORT, {}, at(1)).filter(({ kind }) => kind === 'evict');
     expect(evict).toMatchObject({
@@ -181,12 +181,12 @@ describe('a pause of one workload', () => {
     });
   });
 
-  test('it ends by itself', () => {
+  test('ends by itself', () => {
     const made = paused(OF_BATCH);
     expect(made.effects(1800, SHORT, {}, at(1800))).toEqual(['pause end', 'evict batch grace 0']);
   });
 
-  test('it counts for the same workload after it was started again, and beside a pause of everything', () => {
+  test('holds for the workload after it was started again, and beside a pause of everything', () => {
     const made = paused(OF_BATCH, {}, candidates([workload('batch', { id: 'another' }), 300n * Mi]));
     expect(made.effects(1, SHORT, {}, at(1))).toContain('alert nothing-evictable');
     made.effects(2, SHORT, {}, { pause: { ...HALF_AN_HOUR, forNs: MINUTE }, ...at(2) });
@@ -197,16 +197,16 @@ describe('a pause of one workload', () => {
 
   test.each<[rule: string, path: string, protection: string | undefined]>([
     ['the workload', '/a/b', 'paused'],
-    ['one inside of it', '/a/b/c', 'paused'],
-    ['one that contains it', '/a', 'contains'],
-    ['one of a similar name', '/a/bc', undefined],
-  ])('protected: %s', (_rule, path, protection) => {
+    ['a workload in the paused one is paused', '/a/b/c', 'paused'],
+    ['a workload that contains the paused one is protected', '/a', 'contains'],
+    ['a workload with a similar name is not protected', '/a/bc', undefined],
+  ])('protects the workload and what overlaps it: %s', (_rule, path, protection) => {
     const pauses = paused({ ...HALF_AN_HOUR, workload: { name: 'b', path: '/a/b' } }).state.pauses;
     const found = withPausedWorkloads({ candidates: () => candidates([workload('x', { path }), 1n]) }, pauses).candidates();
     expect(found.usages[0]?.workload.protection?.kind).toBe(protection);
   });
 
-  test('what a pass left out is measured as without it', () => {
+  test('does not change what a pass measures', () => {
     const { pauses } = paused(OF_BATCH).state;
     const usages = [...ALL.usages];
     const measure: Candidates['measure'] = (asked) => {

@@ -40,14 +40,14 @@ test.each<[condition: string, seconds: number]>([
   expect(conditionLeadS(conditionOf(condition, 'cgroup'), { node, scope: cgroups }, RATE)).toBeCloseTo(seconds);
 });
 
-test('a new cgroup may fill from 0; where nothing is known, anything may be true now', () => {
+test('a cgroup without a reading may fill from 0, and a scope or node without any reading may meet the condition at once', () => {
   const condition = conditionOf('memory.current > 20Gi', 'cgroup');
   expect(conditionLeadS(condition, { node: undefined, scope: [] }, RATE)).toBe(2);
   expect(conditionLeadS(condition, { node, scope: undefined }, RATE)).toBe(0);
   expect(conditionLeadS(conditionOf('memory.available < 1Gi', 'node'), { node: undefined, scope: undefined }, RATE)).toBe(0);
 });
 
-test('until then no fill that is possible makes the condition true', () => {
+test('no possible rate of filling makes the condition true before the computed time', () => {
   const gibibytes = fc.integer({ min: 1, max: 40 });
   const percent = fc.integer({ min: 1, max: 99 });
   const one = fc.oneof(

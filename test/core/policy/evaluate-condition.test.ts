@@ -104,7 +104,7 @@ describe('a trend', () => {
   });
 });
 
-describe('what is not known never acts', () => {
+describe('an unknown reading never makes a condition true', () => {
   const [yes, no, open] = ['age > 1m', 'age < 1m', 'memory.max > 1Mi'];
   test.each<[text: string, truth: Truth]>([
     [`!${open}`, 'unknown'],
@@ -123,7 +123,7 @@ describe('what is not known never acts', () => {
     expect(truthOf(text, { 0: { age: 100 } })).toBe(truth);
   });
 
-  test('De Morgan holds for the three values', () => {
+  test("De Morgan's laws hold for the three truth values", () => {
     const one = fc.constantFrom(yes, no, open);
     fc.assert(
       fc.property(one, one, (a, b) => {
@@ -133,7 +133,7 @@ describe('what is not known never acts', () => {
   });
 });
 
-describe('a named cgroup', () => {
+describe('a condition that names a cgroup', () => {
   const [there, gone] = ['cgroup(/there)', 'cgroup(/gone)'];
   test.each<[text: string, truth: Truth, unread: Truth]>([
     [`${there}.memory.current > 1Mi`, true, 'unknown'],
@@ -160,7 +160,7 @@ describe('a named cgroup', () => {
   });
 });
 
-test('the measured values are those that were compared', () => {
+test('the condition reports the values that it compared', () => {
   const condition = conditionOf('memory.growth > 20Mi/s over 2s & !(memory.available < 10%) & memory.max < 1Gi & age falling', 'cgroup');
   const readings = readingsFor(
     condition,

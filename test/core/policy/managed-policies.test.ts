@@ -20,8 +20,8 @@ const text = ({ when, scope }: ConfiguredPolicy): string => conditionText(when, 
 /** As systemd-oomd waits for reclaim: at once where it can be known, else within its 30 s. */
 const RECLAIMS = '(pgscan > 0 over 2s | pgscan > 0 over 30s)';
 
-describe('swap', () => {
-  test('the unit below managed cgroups that uses most swap, and more than 5 % of it, if memory and swap are short', () => {
+describe('policies for ManagedOOMSwap', () => {
+  test('choose the unit below managed cgroups that uses most swap, and more than 5 % of it, if memory and swap are short', () => {
     const [policy, ...others] = policies([
       unit('/a.slice', { swap: true }),
       unit('/b.slice', { swap: true }),
@@ -44,14 +44,14 @@ describe('swap', () => {
     [0.8, 'memory.available < 20% & swap.available < 20%'],
     [0.855, 'memory.available < 14.5% & swap.available < 14.5%'],
     [1, 'memory.available < 0% & swap.available < 0%'],
-  ])('SwapUsedLimit of %d', (swapUsedLimit, expected) => {
+  ])('have the limit of SwapUsedLimit=%d', (swapUsedLimit, expected) => {
     const [policy] = policies([unit('/a.slice', { swap: true })], { settings: { ...OOMD_DEFAULTS, swapUsedLimit } });
     expect(policy && text(policy)).toBe(expected);
   });
 });
 
-describe('pressure', () => {
-  test('each unit by itself, with the defaults of systemd-oomd', () => {
+describe('policies for ManagedOOMMemoryPressure', () => {
+  test('are one for each unit, with the defaults of systemd-oomd', () => {
     const [policy, ...others] = policies([unit('/a.slice', { pressure: {} }), unit('/b.service', { pressure: {} })]);
     expect(others).toEqual([]);
     expect(policy && text(policy)).toBe(`memory.pressure.full.avg10 > 60% & ${RECLAIMS}`);
@@ -66,7 +66,7 @@ describe('pressure', () => {
     expect(policy?.managed).not.toHaveProperty('swapAbove');
   });
 
-  test('of the root slice it is that of the node', () => {
+  test('of the root slice use the pressure of the node', () => {
     const [policy] = policies([unit('/', { pressure: { limit: 0.5 } })]);
     expect(policy && text(policy)).toBe(`memory.pressure.full.avg10 > 50% & ${RECLAIMS}`);
     expect(policy).toMatchObject({
@@ -77,7 +77,7 @@ describe('pressure', () => {
     expect(policy?.scope).toBeUndefined();
   });
 
-  test('units with limits or durations of their own have policies of their own', () => {
+  test('of units with limits or durations of their own are separate', () => {
     const units = [
       unit('/a.slice', { pressure: { limit: 0.2 } }),
       unit('/b.slice', { pressure: { limit: 0.2, durationNs: 2_500_000_000n } }),
@@ -94,9 +94,9 @@ describe('pressure', () => {
   });
 });
 
-describe('rules', () => {
+describe('policies for rule files of systemd-oomd', () => {
   const rule = { name: 'r', lastingNs: 5n * SECOND } as const;
-  test('pressure and swap: the unit that reclaims most', () => {
+  test('choose the unit that reclaims most if pressure and swap are over their limits', () => {
     const rules = [{ ...rule, pressureAbove: 0.4, swapAbove: 0.8, action: 'kill-by-pgscan' }] as const;
     const [policy, ...others] = policies([unit('/a.slice', { rules: ['r'] }), unit('/b.slice', { rules: ['other'] })], { rules });
     expect(others).toEqual([]);
@@ -111,14 +111,14 @@ describe('rules', () => {
     });
   });
 
-  test('swap alone is a condition of the node', () => {
+  test('with swap alone have a condition of the node', () => {
     const [policy] = policies([unit('/a.slice', { rules: ['r'] })], { rules: [{ ...rule, swapAbove: 0.8, action: 'kill-by-swap' }] });
     expect(policy && text(policy)).toBe('swap.available < 20%');
     expect(policy?.scope).toBeUndefined();
     expect(policy).toMatchObject({ managed: { within: ['/a.slice'], swapAbove: 0.05 }, then: [{ by: ['swap'] }] });
   });
 
-  test('kill-all ends the units themselves, but no slice', () => {
+  test('with kill-all end the units themselves, but no slice', () => {
     const units = [unit('/a.slice', { rules: ['r'] }), unit('/a.slice/web.service', { rules: ['r'] })];
     const [policy] = policies(units, { rules: [{ ...rule, pressureAbove: 0.1, action: 'kill-all' }] });
     const web = ['/a.slice/web.service'];
@@ -126,14 +126,14 @@ describe('rules', () => {
   });
 
   test.each([
-    ['no unit names it', [unit('/a.slice', { rules: ['other'] })], 'kill-by-swap'],
-    ['it kills all of a slice', [unit('/a.slice', { rules: ['r'] })], 'kill-all'],
-  ] as const)('%s: no policy', (_rule, units, action) => {
+    ['a rule that no unit names', [unit('/a.slice', { rules: ['other'] })], 'kill-by-swap'],
+    ['a rule that kills all of a slice', [unit('/a.slice', { rules: ['r'] })], 'kill-all'],
+  ] as const)('do not exist for %s', (_rule, units, action) => {
     expect(policies(units, { rules: [{ ...rule, swapAbove: 0.8, action }] })).toEqual([]);
   });
 });
 
-test('while systemd-oomd runs there are none', () => {
+test('while systemd-oomd runs there are no managed policies', () => {
   const units = [unit('/a.slice', { swap: true, pressure: {}, rules: ['r'] })];
   const rules = [{ name: 'r', swapAbove: 0.8, action: 'kill-by-swap', lastingNs: 0n }] as const;
   expect(policies(units, { rules })).toHaveLength(3);

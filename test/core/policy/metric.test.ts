@@ -11,12 +11,12 @@ test('docs/policy-metrics.md has the table of the metrics, and the sums', () => 
   expect(table).toBe(metricTable());
 });
 
-test('every metric has its own name, and exists somewhere', () => {
+test('every metric has a name of its own, and exists for cgroups or for the node', () => {
   expect(Object.keys(METRICS)).toHaveLength(METRIC_LIST.length);
   expect(definitions.filter(({ cgroup, node }) => cgroup === undefined && node === undefined)).toEqual([]);
 });
 
-test('what changes is read from a counter, and what does not from a level', () => {
+test('a metric of a change reads a counter, and a metric of a level reads none', () => {
   const wrong = definitions.filter(({ kind, cgroup, node }) => {
     const needs = [...(cgroup?.needs ?? []), ...(node?.needs ?? [])];
     const counts = kind === 'counter' || kind === 'stall';
@@ -28,12 +28,12 @@ test('what changes is read from a counter, and what does not from a level', () =
 /** For the choice of a victim. */
 const OF_VICTIMS: readonly string[] = ['memory.oom.group', 'memory.protected', 'oom_score'] satisfies RawValue[];
 
-test('every raw value is used by a metric, or compares victims', () => {
+test('every raw value is used by a metric, or by a comparator of victims', () => {
   const used = new Set(definitions.flatMap(({ cgroup, node, whole }) => [cgroup, node, whole].flatMap((gauge) => gauge?.needs ?? [])));
   expect((Object.keys(RAW_VALUES) as RawValue[]).filter((value) => !used.has(value))).toEqual(OF_VICTIMS);
 });
 
-test('a gauge reads nothing but what it needs', () => {
+test('a metric reads only the raw values that it needs', () => {
   for (const { name, cgroup, node, whole } of definitions) {
     for (const gauge of [cgroup, node, whole]) {
       if (gauge === undefined) continue;

@@ -42,7 +42,7 @@ test('63 is more than 90 × 0.7 = 62.99…, though 63 / 90 is not more than 0.7'
   expect(mayHold(condition, [reading(0, { 'memory.current': 63, 'memory.max': 90 })])).toBe(true);
 });
 
-test('a condition that is true for one cgroup may hold, whatever the numbers', () => {
+test('a condition that is true for one cgroup of the scope may hold for the scope, whatever the numbers', () => {
   const number = fc.constantFrom(0, 1, 3, 7, 10, 21, 70, 100, 2 ** 40, 2 ** 40 + 1);
   const values = fc.record({ 'memory.current': number, 'memory.max': number, processes: number }, { requiredKeys: [] });
   const max = { name: 'memory.max', of: 'cgroup' } as const;

@@ -20,7 +20,7 @@ describe('the history of a scope', () => {
   const intervals = fc.array(fc.constantFrom(100, 250, 1_000, 10_000), { minLength: 1, maxLength: 400 });
   const windows = fc.constantFrom(2n, 10n, 60n, 600n).map((seconds) => seconds * SECOND_NS);
 
-  test('a window reaches back at most an eighth of its start further than without thinning', () => {
+  test('thinning extends a window by at most an eighth of its length', () => {
     fc.assert(
       fc.property(intervals, windows, fc.integer({ min: 1, max: 100 }), (steps, windowNs, percent) => {
         const { history, times } = after(steps, windowNs);
@@ -44,23 +44,23 @@ describe('the history of a scope', () => {
     [2n, 22],
     [60n, 70],
     [3600n, 140],
-  ])('over %d s of readings every 100 ms it has at most %d readings', (windowSeconds, most) => {
+  ])('readings every 100 ms for %d s are thinned to at most %d', (windowSeconds, most) => {
     const { history } = after(new Array<number>(40_000).fill(100), windowSeconds * SECOND_NS);
     expect(history.readings.length).toBeLessThanOrEqual(most);
   });
 
-  test('the newest reading is the last', () => {
+  test('the newest reading is the last one', () => {
     const { history, times } = after([100, 100, 100], SECOND_NS);
     expect(history.readings.map(({ timeNs }) => timeNs)).toEqual(times);
   });
 
-  test('a cgroup that was made anew starts anew', () => {
+  test('a cgroup that was made again has a new history', () => {
     const before = historyOf({ 0: {}, 1: {} }, 10n * SECOND_NS, 'cgroup');
     const other = { ...reading(2, {}), id: 7n };
     expect(remember(before, other, 10n * SECOND_NS).readings).toEqual([other]);
   });
 
-  test('a reading that is not newer changes nothing', () => {
+  test('a reading that is not newer is ignored', () => {
     const before = historyOf({ 0: {}, 1: {} }, 10n * SECOND_NS, 'cgroup');
     expect(remember(before, reading(1, { age: 5 }), 10n * SECOND_NS)).toBe(before);
   });

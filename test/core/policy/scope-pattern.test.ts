@@ -34,7 +34,7 @@ test.each<[glob: string, path: string, reaches: boolean]>([
   expect(compileScope({ cgroup: glob }).reachesBelow(path)).toBe(reaches);
 });
 
-test('a list of paths', () => {
+test('a list of paths is a scope', () => {
   const { matches, reachesBelow } = compileScope({ paths: ['/a/b', '/c'] });
   const paths = ['/', '/a', 'a/b', '/a/b/x', '/c', '/ab'];
   expect(paths.filter((path) => matches(path))).toEqual(['a/b', '/c']);

@@ -15,18 +15,18 @@ test.each<[bytes: bigint, text: string]>([
   [(1n << 63n) - 1n, '7.99EiB'],
   [1n << 80n, '1048576EiB'],
   [-3_758_096_384n, '-3.5GiB'],
-])('%s bytes', (bytes, text) => {
+])('%s bytes as text', (bytes, text) => {
   expect(amountOfBytes(bytes)).toBe(text);
 });
 
-test('inodes and processes are counts', () => {
+test('inodes and processes are printed as counts', () => {
   expect(amountOf('nodefs.inodesFree', 2048n)).toBe('2048 inodes');
   expect(amountOf('pid.available', 12n)).toBe('12 processes');
   expect(amountOf('pid.available', 1n)).toBe('1 process');
   expect(amountOf('nodefs.inodesFree', 0n)).toBe('0 inodes');
 });
 
-test('of a resource', () => {
+test('an amount of a resource is printed in the unit of the resource', () => {
   expect(amountOfResource('memory', 2048n)).toBe('2KiB');
   expect(amountOfResource('ephemeral-storage', 2048n)).toBe('2KiB');
   expect(amountOfResource('inodes', 2048n)).toBe('2048 inodes');

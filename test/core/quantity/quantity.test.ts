@@ -23,10 +23,10 @@ describe('the amount', () => {
     ['half a nano is rounded up', '0.5n', 1n],
     ['a trace is still something', '0.0000000000000000001n', 1n],
     ['negative: away from zero', '-0.1n', -1n],
-    ['one trace more than a nano', '1.0000000000001n', 2n],
+    ['slightly more than a nano is rounded up', '1.0000000000001n', 2n],
     ['zeros after the point add nothing', '1.000n', 1n],
     ['binary fraction', '1.5Gi', 1610612736n * NANO],
-    ['binary fraction that is no whole number', '1.01Ki', 1034240000000n],
+    ['a binary fraction that is not a whole number', '1.01Ki', 1034240000000n],
     ['E alone is exa', '1E', 10n ** 27n],
     ['E with a number is a power of ten', '1E3', 1000n * NANO],
     ['e with a sign', '15e-1', 1500000000n],
@@ -41,7 +41,7 @@ describe('the amount', () => {
     ['an exponent is cut to 32 bits', '1e4294967298', 100n * NANO],
     ['the smallest of 64 bits leaves nothing of it', '1e-9223372036854775808', NANO],
     ['many digits against a small exponent', `${'9'.repeat(30)}e-30`, NANO],
-    ['one digit fewer', `1${'0'.repeat(30)}e-39`, 1n],
+    ['a number that is one digit shorter', `1${'0'.repeat(30)}e-39`, 1n],
     ['zero to any power', '0e9223372036854775807', 0n],
     ['the largest exponent', '1e4096', 10n ** 4105n],
   ])('%s: %s', (_rule, text, nano) => {
@@ -51,69 +51,69 @@ describe('the amount', () => {
 
 describe('the text after parsing', () => {
   test.each<[rule: string, text: string, printed: string, format: QuantityFormat]>([
-    ['as written: canonical', '100Mi', '100Mi', 'BinarySI'],
-    ['as written: sign and leading zeros', '+001Gi', '+001Gi', 'BinarySI'],
-    ['as written: a trailing point', '1.Gi', '1.Gi', 'BinarySI'],
-    ['not: a multiple of eight', '+8Gi', '8Gi', 'BinarySI'],
+    ['canonical text stays as written', '100Mi', '100Mi', 'BinarySI'],
+    ['a sign and leading zeros stay as written', '+001Gi', '+001Gi', 'BinarySI'],
+    ['a trailing point stays as written', '1.Gi', '1.Gi', 'BinarySI'],
+    ['a multiple of eight is rewritten', '+8Gi', '8Gi', 'BinarySI'],
     ['the last three digits tell, not two', '+108Gi', '+108Gi', 'BinarySI'],
     ['nor four', '+1008Gi', '1008Gi', 'BinarySI'],
-    ['as written: eleven digits of Ki', '+12345678901Ki', '+12345678901Ki', 'BinarySI'],
-    ['not: twelve digits of Ki', '+123456789011Ki', '123456789011Ki', 'BinarySI'],
-    ['as written: two digits of Ti', '+99Ti', '+99Ti', 'BinarySI'],
-    ['not: three digits of Ti', '+999Ti', '999Ti', 'BinarySI'],
-    ['not: any Pi', '+1Pi', '1Pi', 'BinarySI'],
-    ['not: a binary fraction', '1.25Gi', '1280Mi', 'BinarySI'],
-    ['as written: three decimals', '1.234k', '1.234k', 'DecimalSI'],
-    ['not: two decimals', '1.23k', '1230', 'DecimalSI'],
-    ['not: a fraction that ends in three zeros', '1.000k', '1k', 'DecimalSI'],
-    ['as written: 18 digits', '+123456789012345678', '+123456789012345678', 'DecimalSI'],
-    ['not: 19 digits', '+1234567890123456789', '1234567890123456789', 'DecimalSI'],
-    ['as written: nine decimals', '1.000000001', '1.000000001', 'DecimalSI'],
-    ['not: below a nano', '1.000000000001', '1000000001n', 'DecimalSI'],
-    ['not: nothing before the point', '+.125', '125m', 'DecimalSI'],
-    ['not: zero before the point', '0.125', '125m', 'DecimalSI'],
-    ['not: zero', '0Gi', '0', 'BinarySI'],
-    ['as written: an exponent', '12E6', '12E6', 'DecimalExponent'],
-    ['not: an exponent that is no multiple of three', '12E7', '120e6', 'DecimalExponent'],
-    ['a part of one byte turns decimal', '0.0001Ki', '102400u', 'DecimalSI'],
+    ['eleven digits of Ki stay as written', '+12345678901Ki', '+12345678901Ki', 'BinarySI'],
+    ['twelve digits of Ki are rewritten', '+123456789011Ki', '123456789011Ki', 'BinarySI'],
+    ['two digits of Ti stay as written', '+99Ti', '+99Ti', 'BinarySI'],
+    ['three digits of Ti are rewritten', '+999Ti', '999Ti', 'BinarySI'],
+    ['any Pi is rewritten', '+1Pi', '1Pi', 'BinarySI'],
+    ['a binary fraction is rewritten', '1.25Gi', '1280Mi', 'BinarySI'],
+    ['three decimals stay as written', '1.234k', '1.234k', 'DecimalSI'],
+    ['two decimals are rewritten', '1.23k', '1230', 'DecimalSI'],
+    ['a fraction that ends in three zeros is rewritten', '1.000k', '1k', 'DecimalSI'],
+    ['18 digits stay as written', '+123456789012345678', '+123456789012345678', 'DecimalSI'],
+    ['19 digits are rewritten', '+1234567890123456789', '1234567890123456789', 'DecimalSI'],
+    ['nine decimals stay as written', '1.000000001', '1.000000001', 'DecimalSI'],
+    ['an amount below a nano is rewritten', '1.000000000001', '1000000001n', 'DecimalSI'],
+    ['a number without digits before the point is rewritten', '+.125', '125m', 'DecimalSI'],
+    ['a number with zero before the point is rewritten', '0.125', '125m', 'DecimalSI'],
+    ['zero is rewritten', '0Gi', '0', 'BinarySI'],
+    ['an exponent stays as written', '12E6', '12E6', 'DecimalExponent'],
+    ['an exponent that is not a multiple of three is rewritten', '12E7', '120e6', 'DecimalExponent'],
+    ['an amount with a part of a byte is printed as decimal', '0.0001Ki', '102400u', 'DecimalSI'],
     ['a negative part, too', '-0.0001Ki', '-102400u', 'DecimalSI'],
     ['one byte stays binary', '0.0009765625Ki', '1', 'BinarySI'],
-    ['no digits are zero', '+Mi', '0', 'BinarySI'],
+    ['a number without digits is zero', '+Mi', '0', 'BinarySI'],
     ['a sign alone is zero', '-', '0', 'DecimalSI'],
   ])('%s: %s → %s', (_rule, text, printed, format) => {
     expect(parseQuantity(text)).toMatchObject({ text: printed, format });
   });
 });
 
-describe('what is no quantity', () => {
+describe('text that is not a quantity', () => {
   test.each<[rule: string, text: string, message: string]>([
     ['empty', '', FORMAT],
     ['a space before', ' 1', FORMAT],
     ['a space behind', '1 ', FORMAT],
     ['a newline behind', '1\n', FORMAT],
-    ['two points', '1.2.3', FORMAT],
+    ['there are two points', '1.2.3', FORMAT],
     ['a letter that no suffix has', '1GB', FORMAT],
     ['a letter after the exponent', '1e3k', FORMAT],
-    ['not ASCII digits', '٣', FORMAT],
+    ['the digits are not ASCII', '٣', FORMAT],
     ['percent', '10%', FORMAT],
     ['letters of suffixes in a wrong order', '1iM', SUFFIX],
-    ['two suffixes', '1MiMi', SUFFIX],
+    ['there are two suffixes', '1MiMi', SUFFIX],
     ['K without i', '1K', SUFFIX],
     ['a suffix and a number', '1Mi1', SUFFIX],
     ['a number after a sign', '1+3', SUFFIX],
-    ['two signs', '--1', SUFFIX],
+    ['there are two signs', '--1', SUFFIX],
     ['e without a number', '1e', SUFFIX],
     ['e and a sign', '1e-', SUFFIX],
     ['e and no 64 bit integer', '1e9223372036854775808', SUFFIX],
     ['an exponent that would fill memory', '1e4097', SUFFIX],
-    ['no digits, and a suffix beyond the fast path', 'Pi', NUMERIC],
-    ['a point is no digit', '-.Ei', NUMERIC],
-    ['no digits, and an exponent beyond the fast path', 'e-10', NUMERIC],
+    ['there are no digits, and the suffix is beyond the fast path', 'Pi', NUMERIC],
+    ['a point is not a digit', '-.Ei', NUMERIC],
+    ['there are no digits, and the exponent is beyond the fast path', 'e-10', NUMERIC],
   ])('%s: %j', (_rule, text, message) => {
     expect(() => parseQuantity(text)).toThrow(new QuantityError(message));
   });
 
-  test('zeros are digits', () => {
+  test('a number of only zeros is a quantity', () => {
     expect(parseQuantity('00Pi').nano).toBe(0n);
     expect(parseQuantity('.0Ei').nano).toBe(0n);
     expect(parseQuantity('e-9').nano).toBe(0n);
@@ -124,7 +124,7 @@ describe('whole units and thousandths', () => {
   test.each<[rule: string, text: string, value: bigint, milli: bigint]>([
     ['exact', '1500m', 2n, 1500n],
     ['zero', '0', 0n, 0n],
-    ['a trace is one', '1n', 1n, 1n],
+    ['a trace of a thousandth is rounded up to one', '1n', 1n, 1n],
     ['a whole number is not rounded', '3', 3n, 3000n],
     ['negative: away from zero', '-1.0001', -2n, -1001n],
     ['beyond 64 bits: exact, no wrap', '9223372036854775808', 2n ** 63n, 2n ** 63n * 1000n],
@@ -155,10 +155,10 @@ describe('bytes in messages', () => {
 
 describe('the canonical form', () => {
   test.each<[rule: string, text: string, form: string]>([
-    ['of what prints as written', '+007k', '7k'],
-    ['of an exponent', '12.5E3', '12500'],
-    ['below one', '15E-1', '1500e-3'],
-    ['of a binary amount that is no whole number', '1.01Ki', '1034240m'],
+    ['a value that the parser prints as written', '+007k', '7k'],
+    ['an exponent', '12.5E3', '12500'],
+    ['an amount below one', '15E-1', '1500e-3'],
+    ['a binary amount that is not a whole number', '1.01Ki', '1034240m'],
     ['beyond E the suffix is lost, as in v1.36', '1000E', '1'],
     ['a negative exponent of zero is not printed', '1000e-3', '1'],
   ])('%s: %s → %s', (_rule, text, form) => {
@@ -166,7 +166,7 @@ describe('the canonical form', () => {
   });
 });
 
-describe('laws', () => {
+describe('laws of quantities', () => {
   const number = fc.tuple(fc.constantFrom('', '-', '+'), fc.stringMatching(/^[0-9]{1,20}(\.[0-9]{0,12})?$/)).map((parts) => parts.join(''));
   const suffix = fc.oneof(
     fc.constantFrom('', 'n', 'u', 'm', 'k', 'M', 'G', 'T', 'P', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'),
@@ -174,7 +174,7 @@ describe('laws', () => {
   );
   const written = fc.tuple(number, suffix).map((parts) => parts.join(''));
 
-  test('text and canonical form read back as the same amount', () => {
+  test('the printed text and the canonical form parse to the same amount', () => {
     fc.assert(
       fc.property(written, (text) => {
         const quantity = parseQuantity(text);
@@ -186,7 +186,7 @@ describe('laws', () => {
     );
   });
 
-  test('the canonical form is its own canonical form', () => {
+  test('the canonical form of a canonical form is itself', () => {
     fc.assert(
       fc.property(written, (text) => {
         const form = canonical(parseQuantity(text));
@@ -195,7 +195,7 @@ describe('laws', () => {
     );
   });
 
-  test('any number of bytes reads back', () => {
+  test('a printed number of bytes parses to the same number', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -INT64_MAX, max: INT64_MAX }), (bytes) => {
         expect(quantityValue(parseQuantity(formatBytes(bytes)))).toBe(bytes);
@@ -203,7 +203,7 @@ describe('laws', () => {
     );
   });
 
-  test('the order is that of the amounts', () => {
+  test('quantities are ordered by their amounts', () => {
     fc.assert(
       fc.property(written, written, (a, b) => {
         const [left, right] = [parseQuantity(a), parseQuantity(b)];
@@ -229,6 +229,6 @@ test.each<[a: string, b: string, order: number]>([
   ['1Gi', '1024Mi', 0],
   ['1k', '1Ki', -1],
   ['1m', '-1', 1],
-])('%s against %s', (a, b, order) => {
+])('the comparison of %s with %s', (a, b, order) => {
   expect(compareQuantities(parseQuantity(a), parseQuantity(b))).toBe(order);
 });

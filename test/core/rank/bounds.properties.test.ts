@@ -53,7 +53,7 @@ function selected(usages: readonly WorkloadUsage[], more: Partial<Candidates>, a
 const upTo = ({ ranking, victim }: Pick<Victim, 'ranking' | 'victim'>): unknown[] =>
   ranking.slice(0, victim.place).map(({ place, workload: { name }, usage, protection }) => [place, name, usage, protection?.kind]);
 
-test('a pass that knows only bounds, and measures what comes first, selects the victim of a pass that knows all', () => {
+test('ranking by upper bounds, with measurements where needed, selects the same victim as measuring all workloads', () => {
   fc.assert(
     fc.property(fc.array(drawn, { minLength: 1, maxLength: 20 }), (all) => {
       const exact = usagesOf(all, false);
@@ -73,7 +73,7 @@ test('a pass that knows only bounds, and measures what comes first, selects the 
   );
 });
 
-test('only those are measured that could come before the victim', () => {
+test('only workloads that may rank before the victim are measured', () => {
   const all = Array.from({ length: 10 }, (_, index): Drawn => {
     return { ...PLAIN, workingSet: BigInt(index), inactive: index === 9 ? 0n : 3n };
   });
@@ -87,13 +87,13 @@ test('only those are measured that could come before the victim', () => {
   expect(measured).toEqual(['w8', 'w7', 'w9']); // bounds 11, 10, 9; w6 has 9 too, and is older
 });
 
-test('a workload that cannot be measured counts with its bound', () => {
+test('a workload that cannot be measured counts with its upper bound', () => {
   const all = [1n, 2n].map((workingSet) => ({ ...PLAIN, workingSet }));
   const found = selected(usagesOf(all, true), { measure: () => undefined }, all);
   expect(found?.victim).toMatchObject({ workload: { name: 'w1' }, usage: 2n });
 });
 
-test('where swap counts, all are measured: the usage of cgroup v1 is no bound, because swap is not in it', () => {
+test('where swap counts all workloads are measured, because the usage of cgroup v1 has no swap and is not an upper bound', () => {
   const all = [5n, 1n].map((workingSet) => ({ ...PLAIN, workingSet }));
   const usages = usagesOf(all, true);
   const measure: Candidates['measure'] = ({ startOrder }) => {
@@ -107,7 +107,7 @@ test('where swap counts, all are measured: the usage of cgroup v1 is no bound, b
   expect(selected(usages, { measure }, all, thrashing as typeof limit)?.victim.workload.name).toBe('w1');
 });
 
-test('the ranking for people has the victim of the step, the same ones before it, and why not for each that is listed', () => {
+test('the printed ranking has the victim of the step, the same workloads before it, and a reason for each listed workload', () => {
   fc.assert(
     fc.property(fc.array(drawn, { minLength: 1, maxLength: 20 }), fc.boolean(), (all, isBound) => {
       if (observation === undefined) throw new Error('no observation');
@@ -128,7 +128,7 @@ test('the ranking for people has the victim of the step, the same ones before it
   );
 });
 
-test('the ranking for people reads no more than what it lists', () => {
+test('the printed ranking reads no more workloads than it lists', () => {
   const all = Array.from({ length: 10 }, (_, index): Drawn => ({ ...PLAIN, workingSet: BigInt(index) }));
   const exact = usagesOf(all, false);
   const read: string[] = [];
@@ -141,7 +141,7 @@ test('the ranking for people reads no more than what it lists', () => {
   expect(read).toEqual(['w9', 'w8']);
 });
 
-test('the ranking for people names a workload outside of the cgroup that is short', () => {
+test('the printed ranking names a workload outside the cgroup that is short', () => {
   const found = { usages: usagesOf([PLAIN], false), unreadable: [], timeNs: 0n };
   const allocatable = policy([], { allocatableCgroup: '/pods' });
   const [item] = judgedRanking(allocatable, 'single', 'allocatableMemory.available', undefined, found, initialState, 0n, 1);

@@ -49,19 +49,19 @@ test.each<[rule: string, counts: readonly (readonly [Workload, bigint | undefine
     ],
     'batch',
   ],
-])('process ids: %s', (_rule, counts, victim) => {
+])('ranking for process ids: %s', (_rule, counts, victim) => {
   const { found } = counting(...counts);
   expect(evicted(new Timeline(policy(short), found).effects(0, { 'pid.available': 99n }))).toEqual([`evict ${victim} grace 0`]);
 });
 
-test('processes are not counted for memory, or before an eviction is due', () => {
+test('processes are counted only for process ids, and only when an eviction is due', () => {
   const { found, requested } = counting([workload('hog'), 3n]);
   const loop = new Timeline(policy([...short, threshold('memory.available', '100Mi')]), found);
   loop.effects(0, { 'pid.available': 100n, 'memory.available': 50n * Mi });
   expect(requested()).toBe(0);
 });
 
-describe('after an eviction', () => {
+describe('after an eviction for process ids', () => {
   const gone = { 1: { processes: 0, removed: true } };
   const loop = (): Timeline => {
     const begun = new Timeline(policy(short), counting([workload('bomb'), 100n], [workload('web'), 30n]).found);
@@ -70,21 +70,21 @@ describe('after an eviction', () => {
     return begun;
   };
 
-  test('killed processes keep their ids until they are reaped: until then no other workload is evicted', () => {
+  test('killed processes keep their ids until they are reaped, and no other workload is evicted until then', () => {
     const begun = loop();
     expect(begun.effects(0.1, { 'pid.available': 10n }, gone)).toEqual([]);
     expect(begun.effects(2, { 'pid.available': 99n }, gone)).toEqual([]);
     expect(begun.effects(2.1, { 'pid.available': 100n }, gone)).toEqual(['cleared pid.available', 'killed bomb 900Mi'].toReversed());
   });
 
-  test('enough for the moment is no reason to take the next one, where most of it is still to be reaped', () => {
+  test('no other workload is evicted for a value that recovers for a moment while most processes are still to be reaped', () => {
     const begun = loop();
     expect(begun.effects(0.1, { 'pid.available': 100n }, { 1: {} })).toEqual(['cleared pid.available']);
     expect(begun.effects(0.2, { 'pid.available': 99n }, gone)).toEqual(['met pid.available']);
     expect(begun.effects(0.3, { 'pid.available': 110n }, gone)).toContain('killed bomb 900Mi');
   });
 
-  test('the kubelet looks at nothing but the value', () => {
+  test('the kubelet uses only the value of the signal', () => {
     const begun = loop();
     begun.policy = policy(short, { departures: without('no-yield') });
     expect(evicted(begun.effects(0.1, { 'pid.available': 10n }, gone))).toEqual(['evict web grace 0']);
@@ -92,8 +92,8 @@ describe('after an eviction', () => {
 
   test.each<[rule: string, seconds: number, available: bigint, goes: boolean]>([
     ['the min reclaim is owed, and nine tenths are back: it was not enough', 0.2, 100n, true],
-    ['one less: wait', 0.2, 99n, false],
-    ['it is never reaped, and no other workload is evicted', 10.1, 10n, false],
+    ['one process less than needed is free: evictd waits', 0.2, 99n, false],
+    ['the processes are never reaped, and no other workload is evicted', 10.1, 10n, false],
     ['ten seconds are over, and they come back still', 10.1, 18n, false],
   ])('%s', (_rule, seconds, available, goes) => {
     const begun = loop();
@@ -109,7 +109,7 @@ describe('after an eviction', () => {
     return begun;
   };
 
-  test('ids are freed slowly: the next eviction comes ten seconds after the last one was freed', () => {
+  test('the next eviction comes ten seconds after the last id was freed, where ids are freed slowly', () => {
     const begun = slowly();
     expect(begun.effects(9, { 'pid.available': 14n }, gone)).toEqual([]);
     expect(begun.effects(18, { 'pid.available': 17n }, gone)).toEqual([]);
@@ -118,7 +118,7 @@ describe('after an eviction', () => {
     expect(evicted(begun.effects(28, { 'pid.available': 17n }, gone))).toEqual(['evict web grace 0']);
   });
 
-  test('… or after a minute', () => {
+  test('the next eviction comes a minute after the last one at the latest', () => {
     const begun = slowly();
     for (let second = 5; second <= 60; second += 5) {
       expect(begun.effects(second, { 'pid.available': 10n + BigInt(second) }, gone)).toEqual([]);
@@ -126,7 +126,7 @@ describe('after an eviction', () => {
     expect(begun.effects(60.1, { 'pid.available': 71n }, gone)).toEqual(['evict web grace 0', 'killed bomb 900Mi'].toReversed());
   });
 
-  test('memory that stays does not make it ineffective', () => {
+  test('memory that stays does not make the eviction ineffective', () => {
     expect(loop().effects(0.2, { 'pid.available': 110n }, { 1: { processes: 0, usageBytes: 900n * Mi } })).toContain('killed bomb 0Mi');
   });
 });

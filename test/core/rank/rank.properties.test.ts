@@ -101,7 +101,7 @@ describe.each<Compatibility>(['evictd', 'kubelet'])('%s', (compatibility) => {
   });
 });
 
-test('in the profile evictd the order is total: whatever the order of the input, it comes out the same', () => {
+test('in the profile evictd the ranking is total: it does not depend on the order of the input', () => {
   const departures = departuresOf('evictd');
   fc.assert(
     fc.property(place, workloads, fc.infiniteStream(fc.nat()), ({ signal, layout }, all, keys) => {

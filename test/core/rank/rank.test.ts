@@ -39,7 +39,7 @@ describe('memory', () => {
       machine('highest', Mi, { priority: 2 ** 31 - 1 }),
     ],
     [
-      'more above the request goes first',
+      'the workload with more memory above its request is first',
       machine('b', 150n * Mi, { requests: { memory: 10n * Mi } }),
       machine('a', 300n * Mi, { requests: { memory: 200n * Mi } }),
     ],
@@ -48,7 +48,7 @@ describe('memory', () => {
       machine('b', 95n * Mi, { requests: { memory: 100n * Mi } }),
       machine('a', 50n * Mi, { requests: { memory: 100n * Mi } }),
     ],
-    ['no usage and no request does not exceed anything', machine('user', 1n), machine('idle', 0n)],
+    ['a workload without usage and request does not exceed its request', machine('user', 1n), machine('idle', 0n)],
     [
       'avoided workloads rank after all others, whatever they use, and among themselves as usual',
       machine('within', 1n, { priority: 5, requests: { memory: 100n * Mi } }),
@@ -68,7 +68,7 @@ describe('memory', () => {
     expectOrder('memory.available', [asking(over), asking(within)]);
   });
 
-  test('the kubelet takes a number that is missing from the statistics for 0', () => {
+  test('the kubelet treats a value that is missing from the statistics as 0', () => {
     expectOrder('memory.available', [pod('little', { stats: { workingSetBytes: 1n } }), pod('missing', { stats: {} })], kubelet);
   });
 });
@@ -76,11 +76,11 @@ describe('memory', () => {
 describe('process ids', () => {
   test.each<[rule: string, ...rows: WorkloadUsage[]]>([
     [
-      'only priority ranks before the number: processes cannot be requested',
+      'only the priority ranks before the number of processes, because processes cannot be requested',
       pod('low', { priority: -1, stats: { processes: 1n } }),
       pod('high', { stats: { processes: 500n } }),
     ],
-    ['more processes rank first', pod('many', { stats: { processes: 3n } }), pod('few', { stats: { processes: 2n } })],
+    ['the workload with more processes is first', pod('many', { stats: { processes: 3n } }), pod('few', { stats: { processes: 2n } })],
     [
       'requests of memory do not matter',
       pod('many', { requests: { memory: 100n }, stats: { processes: 3n } }),
@@ -118,7 +118,7 @@ describe('disks', () => {
     ['split', 'nodefs', all],
     ['split', 'imagefs', []],
     ['split', 'containerfs', all],
-  ])('layout %s, %s: what counts', (layout, filesystem, counting) => {
+  ])('layout %s, %s: the usage that counts', (layout, filesystem, counting) => {
     const used = (signal: ResourceSignal): string[] =>
       rank(signal, layout, all, kubelet)
         .filter(({ usage = 0n }) => usage > 0n)
@@ -144,12 +144,12 @@ describe('disks', () => {
       pod('memory', { pod: { volumes: [emptyDir('v', undefined, 'Memory')] }, stats: { volumes: [volumeStats('v', 9n)] } }),
     ],
     [
-      'a volume that it does not declare does not count',
+      'a volume that the pod does not declare does not count',
       pod('own', { pod: { volumes: [emptyDir('v')] }, stats: { volumes: [volumeStats('v', 1n)] } }),
       pod('other', { stats: { volumes: [volumeStats('v', 9n)] } }),
     ],
     [
-      'what is known of one part counts where another is not known',
+      'known parts count where another part is unknown',
       pod('logs', { stats: { containers: [containerStats('a', { logs: files(2n) })] } }),
       pod('rootfs', { stats: { containers: [containerStats('a', { rootfs: files(1n) })] } }),
     ],
@@ -158,17 +158,17 @@ describe('disks', () => {
     expectOrder('nodefs.available', rows, kubelet);
   });
 
-  test('of a machine workload the whole may be known', () => {
+  test('a machine workload may have a known total without parts', () => {
     const given = { ...machine('m', 0n), stats: { ...pod('x').stats, ephemeralStorageBytes: 7n } } as WorkloadUsage;
     expect(rank('nodefs.available', 'single', [given], evictd)[0]?.usage).toBe(7n);
     expect(rank('nodefs.inodesFree', 'single', [given], evictd)[0]?.usage).toBeUndefined();
   });
 
-  test('a pod without containers and volumes uses nothing, and that is known', () => {
+  test('a pod without containers and volumes has a known usage of 0', () => {
     expect(rank('nodefs.available', 'single', [pod('empty')], evictd)[0]?.usage).toBe(0n);
   });
 
-  test('where nothing of what there is is known, neither is the sum', () => {
+  test('a pod of which every part is unknown has an unknown usage', () => {
     const silent = pod('silent', { pod: { containers: [container('a')] }, stats: { containers: [containerStats('a')] } });
     expect(rank('nodefs.available', 'single', [silent], evictd)[0]?.usage).toBeUndefined();
   });
@@ -233,7 +233,7 @@ test.each<[signal: ResourceSignal, resource: Resource, given: WorkloadUsage, wor
     pod('w', { stats: { containers: [containerStats('a', { rootfs: files(1n, 12n) })] } }),
     'uses 12 inodes, has no request, priority 0',
   ],
-])('reasons in words: %s %#', (signal, resource, given, words) => {
+])('the reason for a rank: %s %#', (signal, resource, given, words) => {
   const [ranked] = rank(signal, 'single', [given], evictd);
   expect(ranked && describeRanked(ranked, resource)).toBe(words);
 });

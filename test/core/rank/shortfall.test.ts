@@ -18,58 +18,58 @@ const holding = (frees: bigint, inodes = 1n, uses = frees): DiskHolding => ({
 
 test.each<[rule: string, limit: bigint, available: bigint, least: bigint]>([
   ['a twentieth of what is missing', 1000n, 0n, 50n],
-  ['a part of one counts as one', 1001n, 0n, 51n],
+  ['a fraction of a byte counts as one', 1001n, 0n, 51n],
   ['a hundredth of the threshold, when it has just been crossed', 1000n, 999n, 10n],
-  ['where half is missing the twentieth is more', 1000n, 500n, 25n],
+  ['a twentieth of the missing half, which is more than a hundredth of the threshold', 1000n, 500n, 25n],
   ['something at least', 3n, 2n, 1n],
-  ['also where nothing is missing any more', 0n, 5n, 1n],
-])('worth an eviction: %s', (_rule, limit, available, least) => {
+  ['at least one where nothing is missing any more', 0n, 5n, 1n],
+])('the least amount that is worth an eviction: %s', (_rule, limit, available, least) => {
   expect(minYield({ limit, observation: { available, capacity: limit, timeNs: 0n, source: 'test' } })).toBe(least);
 });
 
-describe('which workloads help', () => {
+describe('the workloads whose eviction helps', () => {
   const disks = (nodefs: DiskHolding | 'measuring'): Partial<WorkloadStats> => ({ disks: { nodefs } });
   test.each<[rule: string, signal: ResourceSignal, known: Partial<WorkloadStats>, least: bigint | undefined, because: RegExp | undefined]>([
     ['a workload that frees something', 'nodefs.available', disks(holding(1n)), undefined, undefined],
     [
-      'not a workload that frees nothing, whatever it uses',
+      'a workload that frees nothing does not help, whatever it uses',
       'nodefs.available',
       disks(holding(0n, 0n, Gi)),
       undefined,
       /free nothing on nodefs/,
     ],
     [
-      'not a workload with nothing on that disk',
+      'a workload with no files on that disk does not help',
       'nodefs.available',
       { disks: { imagefs: holding(1n) } },
       undefined,
       /free nothing on nodefs/,
     ],
-    ['not a workload that is not measured', 'nodefs.available', {}, undefined, /free nothing on nodefs/],
+    ['a workload that is not measured does not help', 'nodefs.available', {}, undefined, /free nothing on nodefs/],
     ['a workload that is being measured is not known yet', 'nodefs.available', disks('measuring'), 5n, /being measured/],
     ['inodes are not bytes', 'nodefs.inodesFree', disks(holding(Mi, 0n)), undefined, /free nothing on nodefs/],
     ['bytes are not inodes', 'nodefs.available', disks(holding(0n, 9n)), undefined, /free nothing on nodefs/],
     ['memory is another matter', 'memory.available', disks(holding(0n)), 5n, undefined],
     ['a workload that frees just enough', 'nodefs.available', disks(holding(16n)), 16n, undefined],
-    ['not a workload that frees less', 'nodefs.available', disks(holding(15n)), 16n, /next to nothing on nodefs/],
+    ['a workload that frees less does not help', 'nodefs.available', disks(holding(15n)), 16n, /next to nothing on nodefs/],
     ['inodes likewise', 'nodefs.inodesFree', disks(holding(Gi, 1n)), 2n, /next to nothing/],
     ['a workload with enough process ids', 'pid.available', { processes: 3n }, 3n, undefined],
-    ['not a workload with fewer', 'pid.available', { processes: 2n }, 3n, /too few process ids/],
+    ['a workload with fewer does not help', 'pid.available', { processes: 2n }, 3n, /too few process ids/],
     ['a workload whose process ids are not known', 'pid.available', {}, 3n, undefined],
-    ['any workload, where nothing is missing', 'pid.available', { processes: 0n }, undefined, undefined],
+    ['any workload helps where nothing is missing', 'pid.available', { processes: 0n }, undefined, undefined],
   ])('%s', (_rule, signal, known, least, because) => {
     const protection = withoutRelief(signal, workload('a'), stats(known), least);
     if (because === undefined) expect(protection).toBeUndefined();
     else expect(protection && protectionText(protection)).toMatch(because);
   });
 
-  test.each<[ResourceSignal]>([['nodefs.available'], ['pid.available']])('a pod, whose files go with it: %s', (signal) => {
+  test.each<[ResourceSignal]>([['nodefs.available'], ['pid.available']])('include a pod, whose files are deleted with it: %s', (signal) => {
     const { workload: one, stats: known } = pod('p', { stats: { processes: 1n } });
     expect(withoutRelief(signal, one, known, 1000n)).toBeUndefined();
   });
 });
 
-describe('a disk full of files that have names', () => {
+describe('a disk full of named files that no workload would free', () => {
   const disk = threshold('nodefs.available', '100Mi');
   const on = (byName: Readonly<Record<string, DiskHoldings>>): Candidates =>
     withDisks(
@@ -81,7 +81,7 @@ describe('a disk full of files that have names', () => {
   test.each([
     ['full', 0n],
     ['just crossed', 100n * Mi - 4n * KiB],
-  ])('%s: no workload is evicted for a few KiB', (_rule, available) => {
+  ])('with %s causes no eviction for a few KiB', (_rule, available) => {
     const found = on({
       mysqld: { nodefs: holding(16n * KiB, 1n, 100n * Gi) },
       apache: { nodefs: holding(8n * KiB) },
@@ -93,13 +93,13 @@ describe('a disk full of files that have names', () => {
     expect(timeline.effects(10, full)).toEqual([]);
   });
 
-  test('no workload is evicted for one inode', () => {
+  test('causes no eviction for one inode', () => {
     const inodes = threshold('nodefs.inodesFree', '50');
     const timeline = new Timeline(policy([inodes]), on({ mysqld: { nodefs: holding(16n * KiB) } }));
     expect(timeline.effects(0, { 'nodefs.inodesFree': 0n })).toContain('alert nothing-evictable');
   });
 
-  test('a minimum reclaim that is owed is missing, too', () => {
+  test('counts min reclaim that is owed as missing, too', () => {
     const owing = { ...disk, ...threshold('nodefs.available', '100Mi', { minReclaim: '900Mi' }) };
     const some = on({ some: { nodefs: holding(10n * Mi) } });
     const timeline = new Timeline(policy([owing]), on({}));
@@ -109,7 +109,7 @@ describe('a disk full of files that have names', () => {
     expect(new Timeline(policy([disk]), some).effects(0, { 'nodefs.available': 50n * Mi })).toContain('evict some grace 0');
   });
 
-  test('one freed byte is no yield: no other workload is evicted', () => {
+  test('is not relieved by one freed byte: no other workload is evicted', () => {
     const found = on({ a: { nodefs: holding(60n * Mi) }, b: { nodefs: holding(50n * Mi) } });
     const timeline = new Timeline(policy([disk]), found);
     expect(timeline.effects(0, { 'nodefs.available': 0n })).toContain('evict a grace 0');
@@ -120,26 +120,26 @@ describe('a disk full of files that have names', () => {
     expect(timeline.effects(20, { 'nodefs.available': 51n * Mi }, gone(1))).toEqual(['evict b grace 0']);
   });
 
-  test('the workload that frees most is evicted first, and not the one that uses most', () => {
+  test('causes the eviction of the workload that frees most, not of the one that uses most', () => {
     const found = on({ db: { nodefs: holding(20n * Mi, 1n, 100n * Gi) }, log: { nodefs: holding(60n * Mi) } });
     expect(new Timeline(policy([disk]), found).effects(0, { 'nodefs.available': 0n })).toContain('evict log grace 0');
   });
 });
 
-describe('process ids that are held outside of the sources', () => {
+describe('process ids that programs outside the workloads hold', () => {
   const pids = threshold('pid.available', '400');
   const small: Candidates = { ...candidates([workload('a'), 1n], [workload('b'), 1n]), processes: () => new Map([['id-a', 19n]]) };
   const said = (departures = policy([]).departures): string[] =>
     new Timeline(policy([pids], { departures }), small).effects(0, { 'pid.available': 0n });
 
-  test('a workload with next to none of them is not evicted for them', () => {
+  test('cause no eviction of a workload that has almost none', () => {
     const of = { ...small, processes: () => new Map([...['id-a', 'id-b'].map((id): [string, bigint] => [id, 19n])]) };
     expect(new Timeline(policy([pids]), of).effects(0, { 'pid.available': 0n })).toContain('alert nothing-evictable');
     const more = { ...small, processes: () => new Map([...['id-a', 'id-b'].map((id): [string, bigint] => [id, 20n])]) };
     expect(new Timeline(policy([pids]), more).effects(0, { 'pid.available': 0n })).toContain('evict a grace 0');
   });
 
-  test('a workload with an unknown number may be; without no-yield, the one with most', () => {
+  test('may cause the eviction of a workload with an unknown number; without no-yield, of the one with most', () => {
     expect(said()).toContain('evict b grace 0');
     expect(said(without('no-yield'))).toContain('evict a grace 0');
   });

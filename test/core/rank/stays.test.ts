@@ -10,7 +10,7 @@ const { workload, stats } = machine('holder', 200n * Mi, { requests: { memory: 6
 const holder: WorkloadUsage = { workload, stats: stats && { ...stats, staysBytes: 150n * Mi } };
 const { departures } = policy([]);
 
-test('what stays does not count against the request, and is named', () => {
+test('memory that stays after the end of a workload does not count against its request, and the reason names it', () => {
   const [item] = rank('memory.available', 'single', [holder], departures);
   expect(item).toMatchObject({ usage: 200n * Mi, stays: 150n * Mi, exceedsRequest: false, aboveRequestNano: -14n * Mi * 1_000_000_000n });
   expect(item && describeRanked(item, 'memory')).toBe(
@@ -18,7 +18,7 @@ test('what stays does not count against the request, and is named', () => {
   );
 });
 
-test('swap and what stays are both named', () => {
+test('the reason names both swap and memory that stays', () => {
   const swapping = {
     workload: { ...workload, requests: { ...workload.requests, memory: 0n } },
     stats: holder.stats && { ...holder.stats, swapBytes: 50n * Mi },
@@ -30,7 +30,7 @@ test('swap and what stays are both named', () => {
   expect(item?.aboveRequestNano).toBe(100n * Mi * 1_000_000_000n);
 });
 
-test('the journal has what stays', () => {
+test('the journal record has the memory that stays', () => {
   const [item] = rank('memory.available', 'single', [holder], departures);
   expect(item && rankingRow(item, 'memory', 0n)).toMatchObject({
     workingSetBytes: Number(200n * Mi),
@@ -39,7 +39,7 @@ test('the journal has what stays', () => {
   });
 });
 
-test('without the departure all memory counts, and for other resources nothing stays', () => {
+test('without the departure all memory counts, and for other resources no amount stays', () => {
   expect(rank('memory.available', 'single', [holder], without('node-yield'))[0]).not.toHaveProperty('stays');
   expect(rank('pid.available', 'single', [holder], departures)[0]).not.toHaveProperty('stays');
 });

@@ -19,12 +19,12 @@ const ranked = (signal: ResourceSignal, options: RankOptions, given = usages) =>
 const order = (...args: Parameters<typeof ranked>): string[] => ranked(...args).map(({ workload }) => workload.name);
 
 describe('a workload that is mostly swapped out', () => {
-  test('comes first where swap or pressure is an operand', () => {
+  test('ranks first where swap or pressure is an operand', () => {
     expect(order('memory.available', { countsSwap: true })).toEqual(['swapped', 'resident']);
     expect(order('memory.pressure.full', { countsSwap: true })).toEqual(['swapped', 'resident']);
   });
 
-  test('holds little memory where memory alone is short', () => {
+  test('ranks as a small one where memory alone is short', () => {
     expect(order('memory.available', {})).toEqual(['resident', 'swapped']);
   });
 
@@ -42,20 +42,20 @@ describe('a workload that is mostly swapped out', () => {
     });
   });
 
-  test('is reported with its swap', () => {
+  test('has its swap in the report', () => {
     const [first, second] = ranked('memory.available', { countsSwap: true });
     expect(first && describeRanked(first, 'memory')).toBe('uses 520MiB (500MiB of it swap), has no request, priority 0');
     expect(second && describeRanked(second, 'memory')).toBe('uses 100MiB, has no request, priority 0');
     expect(second).not.toHaveProperty('swapped');
   });
 
-  test('of which the memory is not known is not known', () => {
+  test('has an unknown usage if its memory is unknown', () => {
     const { workload } = using('unknown', 0n, 0n);
     const stats = { ...using('unknown', 0n, 500n).stats, workingSetBytes: undefined } as WorkloadUsage['stats'];
     expect(ranked('memory.available', { countsSwap: true }, [{ workload, stats }])[0]?.usage).toBeUndefined();
   });
 
-  test('is as large as others for process ids', () => {
+  test('is compared by process ids like others', () => {
     for (const item of ranked('pid.available', { countsSwap: true })) expect(item).not.toHaveProperty('swapped');
   });
 });
@@ -66,6 +66,6 @@ test.each<[rule: string, counts: boolean, of: Parameters<typeof countsSwap>[0]]>
   ['joined with swap', true, listed('swap.available<5% & memory.available<5%', 'hard')],
   ['joined with pressure of memory', true, listed('memory.pressure.full>40% & memory.available<10%', 'soft')],
   ['joined with pressure of a disk, which swaps', true, listed('io.pressure.full>40% & memory.available<10%', 'soft')],
-])('swap is usage: %s: %s', (_rule, counts, of) => {
+])('whether swap counts as usage: %s: %s', (_rule, counts, of) => {
   expect(countsSwap(of)).toBe(counts);
 });

@@ -10,7 +10,7 @@ test.each<[bytes: bigint, stillSeconds: number, atMostSeconds: number]>([
   [5n * Gi, 6, 60],
   [9n * Gi, 10, 60],
   [1024n * Gi, 10, 60],
-])('%d bytes', (bytes, still, most) => {
+])('the time limit for the exit of %d bytes', (bytes, still, most) => {
   expect(exitTimeoutsFor(bytes)).toEqual({ noProgressNs: BigInt(still) * SECOND, totalNs: BigInt(most) * SECOND });
 });
 
@@ -35,19 +35,19 @@ describe('a victim of 1 GiB that dies while another eviction is due', () => {
   test.each<
     [rule: string, reading: (second: number) => Partial<VictimReading>, available: ((second: number) => bigint) | undefined, next: number]
   >([
-    ['nothing moves', () => ({}), undefined, 2],
+    ['its memory does not shrink', () => ({}), undefined, 2],
     ['its swap shrinks', (second) => ({ swapBytes: Gi - BigInt(second) }), undefined, 20],
     ['its processes use the processor', (second) => ({ processorTicks: BigInt(second) }), undefined, 20],
     ['a process waits for a processor', () => ({ runs: true }), undefined, 20],
     ['the node gets memory back', () => ({}), (second) => 50n + BigInt(second), 20],
     ['the node loses memory, which says nothing', () => ({}), (second) => 50n - BigInt(second), 2],
     ['other workloads move the node up and down', () => ({}), (second) => 50n - BigInt(second % 2), 4],
-    ['it moved until the fifth second', (second) => ({ swapBytes: second <= 5 ? Gi - BigInt(second) : 0n }), undefined, 8],
+    ['its memory shrank until the fifth second', (second) => ({ swapBytes: second <= 5 ? Gi - BigInt(second) : 0n }), undefined, 8],
   ])('%s', (_rule, reading, available, next) => {
     expect(nextAt(reading, available)).toBe(next);
   });
 
-  test('without departure node-yield: a second', () => {
+  test('has a second without departure node-yield', () => {
     expect(nextAt((second) => ({ processorTicks: BigInt(second) }), undefined, without('node-yield'))).toBe(1);
   });
 });

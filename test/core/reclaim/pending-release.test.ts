@@ -33,10 +33,10 @@ const dying = (reading: Partial<VictimReading> = {}) => ({ 1: { processes: 500, 
 describe('while a victim for process ids dies', () => {
   test.each<[rule: string, other: Threshold, readings: Partial<Record<Signal, bigint>>, victims: ReturnType<typeof dying>, evicts: number]>(
     [
-      ['what it holds covers the shortage of memory', bytes, { 'memory.available': 50n * Mi }, dying(), 0],
+      ['the memory that it still holds covers the shortage', bytes, { 'memory.available': 50n * Mi }, dying(), 0],
       ['… exactly', bytes, { 'memory.available': 0n }, dying({ usageBytes: 100n * Mi }), 0],
       ['… not quite', bytes, { 'memory.available': 0n }, dying({ usageBytes: 100n * Mi - 1n }), 1],
-      ['what it has given back is not credited again', bytes, { 'memory.available': 50n * Mi }, dying({ usageBytes: 0n }), 1],
+      ['memory that it has already freed is not counted again', bytes, { 'memory.available': 50n * Mi }, dying({ usageBytes: 0n }), 1],
       [
         'a joined threshold of pressure waits for its bytes',
         listed('memory.pressure.full>10% & memory.available<100Mi', 'hard'),
@@ -65,12 +65,12 @@ describe('while a victim for process ids dies', () => {
     expect(evicted(said)).toHaveLength(evicts);
   });
 
-  test('without departure node-yield each resource has a victim', () => {
+  test('another resource gets a victim of its own without departure node-yield', () => {
     const timeline = bombed(bytes, without('node-yield'));
     expect(evicted(timeline.effects(0.01, { 'pid.available': 5n, 'memory.available': 50n * Mi }, dying()))).toHaveLength(1);
   });
 
-  test('a victim that makes no progress is not waited for: a process may hang in the kernel', () => {
+  test('evictd does not wait for a victim that makes no progress, because a process may hang in the kernel', () => {
     const timeline = bombed(bytes);
     const back = { 'pid.available': 500n, 'memory.available': 50n * Mi };
     const hangs = dying({ processes: 1 });
@@ -80,7 +80,7 @@ describe('while a victim for process ids dies', () => {
     expect(evicted(timeline.effects(stillNs, back, hangs))).toEqual(['evict web grace 0']);
   });
 
-  test('in its grace period a victim gives nothing back yet', () => {
+  test('a victim in its grace period has freed nothing yet', () => {
     const soft = { ...threshold('pid.available', '100', { graceSeconds: 1 }) };
     const timeline = new Timeline(policy([soft, bytes], { evictable }), all);
     const short = { 'pid.available': 5n, 'memory.available': 500n * Mi };
@@ -91,7 +91,7 @@ describe('while a victim for process ids dies', () => {
   });
 });
 
-test('a victim for memory gives process ids back, too', () => {
+test('evictd also waits for the process ids of a victim for memory', () => {
   const timeline = new Timeline(policy([bytes, pids], { evictable }), all);
   expect(evicted(timeline.effects(0, { 'memory.available': 50n * Mi, 'pid.available': 500n }))).toEqual(['evict bomb grace 0']);
   timeline.candidates = { ...all, usages: all.usages.slice(1), processes: () => new Map([['id-web', 90n]]) };

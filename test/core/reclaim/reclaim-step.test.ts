@@ -18,7 +18,7 @@ function gave(
 
 const short = (mebibytes: bigint) => ({ 'nodefs.available': mebibytes * Mi });
 
-test('what the node can do itself comes first, then the configured steps in their order', () => {
+test("the node's own reclaim comes first, then the configured steps in their order", () => {
   const timeline = new Timeline(
     policy([threshold('nodefs.available', '100Mi', { graceSeconds: 0 })], {
       evictable: disk,
@@ -30,7 +30,7 @@ test('what the node can do itself comes first, then the configured steps in thei
   expect(timeline.effects(0, short(50n)).at(-1)).toBe('reclaim images, journald, package-cache');
 });
 
-test('a command runs for soft thresholds of its signals; hard thresholds do not wait for commands', () => {
+test('commands run for soft thresholds of their signals, and hard thresholds do not wait for commands', () => {
   const said = (limit: ReturnType<typeof threshold>): string[] => {
     const timeline = new Timeline(policy([limit], { evictable: disk, reclaimSteps: [prune] }), all);
     timeline.effects(0, { [limit.signal]: 50n * Mi });
@@ -51,7 +51,7 @@ test('steps also run without an evictable workload, and an alert follows', () =>
   expect(timeline.effects(1, short(60n), {}, gave('journald', 10n * Mi))).toEqual(['reclaimed too little', 'alert no-workload-source']);
 });
 
-test('what has run is not tried again before the value has changed by a twentieth of the threshold', () => {
+test('a step that has run is not tried again before the value has changed by a twentieth of the threshold', () => {
   const timeline = new Timeline(policy([threshold('nodefs.available', '100Mi')], { reclaimSteps: [journald] }), candidates());
   timeline.effects(0, short(50n));
   timeline.effects(1, short(50n), {}, gave('journald', 0n));
@@ -62,7 +62,7 @@ test('what has run is not tried again before the value has changed by a twentiet
   expect(timeline.effects(6, short(41n))).toEqual([]);
 });
 
-test('a hard threshold waits a minute for a reclaim, and the late result of the reclaim evicts nothing more', () => {
+test('a hard threshold waits a minute for a reclaim, and a late result evicts no other workload', () => {
   const timeline = new Timeline(
     policy([threshold('nodefs.available', '100Mi', { graceSeconds: 1 }), threshold('nodefs.available', '60Mi')], {
       evictable: disk,
@@ -78,7 +78,7 @@ test('a hard threshold waits a minute for a reclaim, and the late result of the 
   expect(timeline.effects(62, short(48n), { 1: { processes: 1 } }, gave('prune', 0n))).toEqual(['reclaimed too little']);
 });
 
-test('in a dry run nothing is reclaimed', () => {
+test('a dry run reclaims nothing', () => {
   const timeline = new Timeline(
     policy([threshold('nodefs.available', '100Mi')], { dryRun: true, evictable: disk, reclaimSteps: [journald] }),
     all,
@@ -86,7 +86,7 @@ test('in a dry run nothing is reclaimed', () => {
   expect(timeline.effects(0, short(50n)).at(-1)).toBe('evict batch grace 0 dry');
 });
 
-test('memory is not reclaimed by steps', () => {
+test('steps do not reclaim memory', () => {
   const timeline = new Timeline(policy([threshold('memory.available', '100Mi')], { reclaimSteps: [journald] }), all);
   expect(timeline.memory(0, 50n).at(-1)).toBe('evict batch grace 0');
 });

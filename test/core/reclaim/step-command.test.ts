@@ -48,7 +48,7 @@ const below = (directory: string): string[] =>
     .map(({ name }) => name)
     .sort();
 
-test('rotated logs: old ones go, and nothing that is written to, new, or journald’s', async () => {
+test('rotated logs: old ones are deleted, but none that is open for writing, new, or journald’s', async () => {
   const { directory, find } = inScratch('rotated-logs');
   for (const name of ['syslog.1', 'syslog.2.gz', 'app/web.old', 'app/web-20260101']) file(join(directory, 'var/log', name));
   file(join(directory, 'var/log/syslog'));
@@ -60,7 +60,7 @@ test('rotated logs: old ones go, and nothing that is written to, new, or journal
   expect(below(directory)).toEqual(['fresh.1', 'syslog', 'system.old']);
 });
 
-test('nothing is followed out of the directory', () => {
+test('links that lead out of the directory are not followed', () => {
   const { directory, find } = inScratch('core-dumps');
   const outside = file(join(directory, 'outside/core.1'));
   symlinkSync(join(directory, 'outside'), join(directory, 'var/crash/link'));
@@ -70,7 +70,7 @@ test('nothing is followed out of the directory', () => {
   expect(below(directory)).toEqual(['core.1', 'core.link', 'link']);
 });
 
-test('temporary files: every time of theirs has to be long ago, and those of a service’s own /tmp stay', () => {
+test('temporary files: all times must be old, and those of a service’s own /tmp stay', () => {
   const { directory, find } = inScratch('temporary-files');
   // Their inodes were changed just now, whatever their other times say.
   file(join(directory, 'tmp/recent'));
@@ -81,7 +81,7 @@ test('temporary files: every time of theirs has to be long ago, and those of a s
   expect(below(directory)).toEqual(['kept']);
 });
 
-test('what is not installed is not run', () => {
+test('a command that is not installed does not run', () => {
   const only =
     (...paths: readonly string[]) =>
     (path: string): boolean =>
@@ -94,7 +94,7 @@ test('what is not installed is not run', () => {
   expect(stepCommands(aged('core-dumps'), only('/var/crash')).map(({ path }) => path)).toEqual(['/var/crash']);
 });
 
-test('of journald’s files there is to be had what it would not keep; of a command that is not known', async () => {
+test('the estimate for journald is what exceeds keepBytes, and for a command it is unknown', async () => {
   const journald: ReclaimStep = { name: 'journald', kind: 'journald', keepBytes: 1024n, ...limits };
   const found = (output: string, error?: string) => () => Promise.resolve({ output, error });
   expect(await gainOf(journald, everything, found('8\n8\n'))).toMatchObject({ bytes: 7168n, count: undefined });

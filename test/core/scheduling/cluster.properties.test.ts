@@ -26,7 +26,7 @@ function seenOf(cluster: Cluster, pod: SchedulerPod): unknown {
   return { ...result, states, groups: [...cluster.groups.about('shop'), ...cluster.groups.about('bank')].length };
 }
 
-test('a pod that was added and removed leaves nothing behind', () => {
+test('a pod that was added and removed leaves no trace in the cluster', () => {
   fc.assert(
     fc.property(podsOnNodes, podsOnNodes, somePod(4), (staying, leaving, pod) => {
       const cluster = clusterOf([...leaving, ...staying]);
@@ -77,7 +77,7 @@ function isSkewed(pod: SchedulerPod, state: NodeState, cluster: Cluster): boolea
   });
 }
 
-test('the spread by counts is the spread by definition', () => {
+test('the incremental counts give the same spread as the definition', () => {
   fc.assert(
     fc.property(podsOnNodes, somePod(5), (pods, pod) => {
       const cluster = clusterOf(pods);
@@ -122,7 +122,7 @@ function affinityRejects(pod: SchedulerPod, state: NodeState, cluster: Cluster):
   return !isWanted || all.some(([other, on]) => repels(unwanted, other, on) || repels(other.podAntiAffinity.required, pod, on));
 }
 
-test('affinity by counts is affinity by definition', () => {
+test('the incremental counts give the same affinity as the definition', () => {
   fc.assert(
     fc.property(podsOnNodes, somePod(4), (pods, pod) => {
       const cluster = clusterOf(pods);
@@ -143,7 +143,7 @@ function affinitySum(pod: SchedulerPod, state: NodeState, cluster: Cluster): num
   }, 0);
 }
 
-test('the score of affinity by counts is the one by definition', () => {
+test('the incremental counts give the same affinity score as the definition', () => {
   fc.assert(
     fc.property(podsOnNodes, somePod(4), (pods, pod) => {
       const cluster = clusterOf(pods);
@@ -156,7 +156,7 @@ test('the score of affinity by counts is the one by definition', () => {
   );
 });
 
-test('a placement with pods moved away or in judges as one in such a cluster', () => {
+test('a placement with pods moved away or in judges like a cluster that has them so', () => {
   const running = podsOnNodes.map((pods) => pods.map((pod) => ({ ...pod, terminating: false })));
   fc.assert(
     fc.property(running, running, somePod(4).filter(hasSpreadSelectors), (pods, arriving, spec) => {

@@ -12,9 +12,9 @@ import { HOST, nodeOf, podOf, selectorOf, ZONE } from './scheduling-values.js';
 
 test.each([
   ['an extended resource that is ignored', 'example.com/gpu', 'n0'],
-  ['one of an ignored group', 'ignored.example/nic', 'n0'],
+  ['an extended resource of an ignored group', 'ignored.example/nic', 'n0'],
   ["Kubernetes' own resources are never ignored", 'kubernetes.io/batch', undefined],
-  ['another one', 'other.example/gpu', undefined],
+  ['another extended resource', 'other.example/gpu', undefined],
 ])('%s', (_rule, resource, node) => {
   const profile = {
     ...DEFAULT_PROFILE,
@@ -32,7 +32,7 @@ test.each([
   ['a name that a quota may have', 'requests.example.com/gpu', 'n0'],
   ['a name that is not qualified', 'example.com/_gpu', 'n0'],
   ['pods', 'pods', 'n0'],
-  ['one of Kubernetes with a prefix', 'kubernetes.io/batch', undefined],
+  ['a resource of Kubernetes with a prefix', 'kubernetes.io/batch', undefined],
   ['huge pages', 'hugepages-2Mi', undefined],
   ['volumes', 'attachable-volumes-csi', undefined],
   ['an extended resource', 'example.com/gpu', undefined],
@@ -47,12 +47,12 @@ test.each<[rule: string, operator: string, values: readonly string[], label: str
   ['Gt: strictly above', 'Gt', ['8'], '8', false],
   ['Gt: as numbers, not as text', 'Gt', ['8'], '16', true],
   ['Gt: leading zeros and signs are read', 'Gt', ['+008'], '009', true],
-  ['Lt: a value that is no number does not match', 'Lt', ['8'], 'few', false],
+  ['Lt: a value that is not a number does not match', 'Lt', ['8'], 'few', false],
   ['Lt: a node without the label does not match', 'Lt', ['8'], undefined, false],
-  ['Lt: one value only', 'Lt', ['8', '9'], '1', false],
+  ['Lt takes one value', 'Lt', ['8', '9'], '1', false],
   ['Lt: no more than 64 bits', 'Lt', ['9223372036854775808'], '1', false],
   ['Exists takes no values', 'Exists', ['8'], '8', false],
-  ['In needs values', 'In', [], '8', false],
+  ['In takes at least one value', 'In', [], '8', false],
 ])('node affinity, %s', (_rule, operator, values, label, matches) => {
   const labels = new Map(label === undefined ? [] : [['cores', label]]);
   const terms = [{ expressions: [{ key: 'cores', operator, values }], fields: [] }];
@@ -65,7 +65,7 @@ test('a required node affinity without terms matches no node, and so does a term
   expect([match([]), match([{ expressions: [], fields: [] }])]).toEqual([false, false]);
 });
 
-test('a preferred term without requirements gives no points, but the plugin scores', () => {
+test('a preferred term without requirements gives no points, but the plugin still scores', () => {
   const pod = podOf('new', { preferredNodeTerms: [{ weight: 5, term: { expressions: [], fields: [] } }] });
   const { scores } = new Scheduler(new Cluster({ nodes: [nodeOf('n0')] })).schedule(pod, { everyNode: true });
   expect(scores?.get('n0')?.get('NodeAffinity')).toBe(0);
@@ -74,9 +74,9 @@ test('a preferred term without requirements gives no points, but the plugin scor
 test.each([
   ['the same port at another address is free', '10.0.0.1', '10.0.0.2', 'TCP', 'n0'],
   ['the same address', '10.0.0.1', '10.0.0.1', 'TCP', undefined],
-  ['all addresses are taken', '0.0.0.0', '10.0.0.2', 'TCP', undefined],
-  ['all addresses are wanted', '10.0.0.1', '0.0.0.0', 'TCP', undefined],
-  ['another protocol', '0.0.0.0', '0.0.0.0', 'UDP', 'n0'],
+  ['the port is taken on all addresses', '0.0.0.0', '10.0.0.2', 'TCP', undefined],
+  ['the port is requested on all addresses', '10.0.0.1', '0.0.0.0', 'TCP', undefined],
+  ['the port is taken for another protocol', '0.0.0.0', '0.0.0.0', 'UDP', 'n0'],
 ])('host ports: %s', (_rule, taken, wanted, protocol, node) => {
   const running = podOf('running', { nodeName: 'n0', hostPorts: [{ address: taken, protocol: 'TCP', port: 80 }] });
   const pod = podOf('new', { hostPorts: [{ address: wanted, protocol, port: 80 }] });
@@ -97,10 +97,14 @@ test('a pod runs only on nodes that declare the features it requires', () => {
 test.each<[rule: string, changes: Parameters<typeof podOf>[1], reasons: readonly string[] | undefined]>([
   ['an extended resource that the node does not know', { requests: new Map([['example.com/gpu', 1n]]) }, undefined],
   ['huge pages that it does not have', { requests: new Map([['hugepages-2Mi', 1n]]) }, ['Insufficient hugepages-2Mi']],
-  ['more of a known one than there is', { requests: new Map([['example.com/nic', 2n]]) }, ['Insufficient example.com/nic']],
-  ['too much cpu, and another node', { requests: new Map([['cpu', 1_001n]]), nodeName: 'n9' }, ['Insufficient cpu']],
-  ['another node', { nodeName: 'n9' }, ["node(s) didn't match the requested node name"]],
-])('the kubelet and a pod that asks for %s', (_rule, changes, reasons) => {
+  ['more of a resource than the node has', { requests: new Map([['example.com/nic', 2n]]) }, ['Insufficient example.com/nic']],
+  [
+    'more cpu than the node has, and the name of another node',
+    { requests: new Map([['cpu', 1_001n]]), nodeName: 'n9' },
+    ['Insufficient cpu'],
+  ],
+  ['the name of another node', { nodeName: 'n9' }, ["node(s) didn't match the requested node name"]],
+])("the kubelet's admission of a pod with %s", (_rule, changes, reasons) => {
   const { allocatable } = nodeOf('n0');
   const cluster = new Cluster({ nodes: [nodeOf('n0', { allocatable: new Map([...allocatable, ['example.com/nic', 1n]]) })] });
   const admitted = cluster.nodes.map((state) => kubeletAdmits(podOf('new', changes), cluster, state)?.reasons);
@@ -112,7 +116,7 @@ test.each([
   ['NoExecute', 'NoExecute', undefined],
   ['NoSchedule', '', undefined],
   ['PreferNoSchedule', '', undefined],
-] as const)('the kubelet and a taint with %s; the pod tolerates "%s"', (effect, tolerated, reasons) => {
+] as const)('the kubelet\'s admission at a taint with %s; the pod tolerates "%s"', (effect, tolerated, reasons) => {
   const cluster = new Cluster({ nodes: [nodeOf('n0', { taints: [{ key: 'gone', value: '', effect }] })] });
   const tolerations = tolerated === '' ? [] : [{ key: '', operator: 'Exists', value: '', effect: tolerated }];
   expect(cluster.nodes.map((state) => kubeletAdmits(podOf('new', { tolerations }), cluster, state)?.reasons)).toEqual([reasons]);
@@ -136,7 +140,7 @@ test.each([
   expect(selectors.of(podOf('web-1', { controller: { apiVersion, kind, name: 'web' } }))).toEqual(isSpread ? selector : undefined);
 });
 
-test('a selector of namespaces finds those that are known; a term of a pod on a node is about unknown ones, too', () => {
+test('a namespace selector of the pod finds the known namespaces, and that of a pod on a node matches unknown ones, too', () => {
   const term = {
     selector: { requirements: [] },
     namespaces: [],
@@ -155,7 +159,7 @@ const NO_FEATURE = "node(s) didn't match Pod's required features";
 const NO_ROOM = "0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 node(s) didn't match pod topology spread constraints.";
 
 test.each([
-  ['a node whose taints are honoured is no domain', true, 2, ''],
+  ['a node with honoured taints is not a domain', true, 2, ''],
   ['a node is a domain whatever its taints', false, 1, NO_ROOM],
   ['fewer domains than minDomains: the least is 0', true, 3, NO_ROOM],
 ])('spread: %s', (_rule, honorsTaints, minDomains, message) => {

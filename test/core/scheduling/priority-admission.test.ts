@@ -7,9 +7,9 @@ const CLASSES = [
 ];
 
 test.each<[rule: string, priorityClassName: string, preemptionPolicy: string, policy: string | undefined]>([
-  ['a class without a policy leaves the pod its own', 'silent', 'Never', 'Never'],
-  ['neither has one', 'silent', '', undefined],
-  ['a pod without one has that of its class', 'loud', '', 'PreemptLowerPriority'],
+  ['a class without a policy leaves the pod its own policy', 'silent', 'Never', 'Never'],
+  ['the class and the pod have no policy', 'silent', '', undefined],
+  ['a pod without a policy has that of its class', 'loud', '', 'PreemptLowerPriority'],
 ])('%s', (_rule, priorityClassName, preemptionPolicy, policy) => {
   const admission = admitPriority({ name: 'p', priorityClassName, priority: undefined, preemptionPolicy }, CLASSES);
   expect(admission).toEqual<PriorityAdmission>({ allowed: true, priority: 5n, priorityClassName, preemptionPolicy: policy });

@@ -16,16 +16,20 @@ const DEFAULT_SCORES = [
 test.each<[rule: string, sets: PluginSets, scores: readonly string[]]>([
   ['the default', {}, DEFAULT_SCORES],
   [
-    'one that is enabled here comes first, with its own weight or 1',
+    'a plugin that is enabled here comes first, with its own weight or 1',
     { score: set(['ImageLocality', 'NodeAffinity 9']) },
     ['ImageLocality 1', 'NodeAffinity 9', ...DEFAULT_SCORES.slice(0, 1), ...DEFAULT_SCORES.slice(2, 8)],
   ],
-  ['all are disabled here', { score: set(['NodeAffinity 4'], ['*']) }, ['NodeAffinity 4']],
-  ['one is disabled here', { score: set([], ['NodeAffinity']) }, DEFAULT_SCORES.toSpliced(1, 1)],
-  ['one is disabled everywhere', { multiPoint: set([], ['NodeAffinity']) }, DEFAULT_SCORES.toSpliced(1, 1)],
-  ['one that is enabled again everywhere keeps its place', { multiPoint: set(['NodeAffinity']) }, DEFAULT_SCORES.with(1, 'NodeAffinity 1')],
+  ['all plugins are disabled here', { score: set(['NodeAffinity 4'], ['*']) }, ['NodeAffinity 4']],
+  ['one plugin is disabled here', { score: set([], ['NodeAffinity']) }, DEFAULT_SCORES.toSpliced(1, 1)],
+  ['one plugin is disabled at all extension points', { multiPoint: set([], ['NodeAffinity']) }, DEFAULT_SCORES.toSpliced(1, 1)],
   [
-    'all are disabled everywhere; another one, and one that scores, are enabled',
+    'a plugin that is enabled again at all extension points keeps its position',
+    { multiPoint: set(['NodeAffinity']) },
+    DEFAULT_SCORES.with(1, 'NodeAffinity 1'),
+  ],
+  [
+    'all plugins are disabled at all extension points, and others are enabled, one of which scores',
     { multiPoint: set(['NodeName', 'ImageLocality 3'], ['*']), score: set(['NodeAffinity']) },
     ['ImageLocality 3', 'NodeAffinity 1'],
   ],

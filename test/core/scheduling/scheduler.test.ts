@@ -14,7 +14,7 @@ const cpu = (milli: bigint): ReadonlyMap<string, bigint> => new Map([['cpu', mil
 const nodesOf = (count: number): ReturnType<typeof nodeOf>[] =>
   Array.from({ length: count }, (_item, index) => nodeOf(`n${String(index)}`));
 
-test('a pod that is nominated counts as being there for less important pods, and for those as important', () => {
+test('a nominated pod counts as running on its node for pods that are at most as important', () => {
   const cluster = new Cluster({ nodes: nodesOf(1) });
   cluster.nominate(podOf('nominated', { priority: 5, requests: cpu(800n) }), 'n0');
   const nodeFor = (priority: number): string | undefined =>
@@ -22,7 +22,7 @@ test('a pod that is nominated counts as being there for less important pods, and
   expect([4, 5, 6].map(nodeFor)).toEqual([undefined, undefined, 'n0']);
 });
 
-test('a pod may not count on a pod that is only nominated', () => {
+test('a pod cannot rely on a pod that is only nominated', () => {
   const cluster = new Cluster({ nodes: nodesOf(1) });
   const near = { selector: selectorOf('app', 'In', 'web'), namespaces: ['shop'], namespaceSelector: undefined, topologyKey: HOST };
   const web = podOf('web', { priority: 5, labels: new Map([['app', 'web']]) });
@@ -42,7 +42,7 @@ test('a pod goes to the node that it is nominated to, if that is feasible, whate
   expect(new Scheduler(cluster).schedule(pod).node).not.toBe('n2');
 });
 
-test('an image has the size that the first node of those that have it reports', () => {
+test('the size of an image is the one that the first node with it reports', () => {
   const mib = (size: number): ReadonlyMap<string, number> => new Map([['web:1', size * 1024 ** 2]]);
   const [small, large] = [nodeOf('n0', { images: mib(500) }), nodeOf('n1', { images: mib(900) })];
   const scoresIn = (cluster: Cluster): readonly unknown[] => {
@@ -59,7 +59,7 @@ test('an image has the size that the first node of those that have it reports', 
   expect(scoresIn(cluster)).toEqual([0, 28, 0]);
 });
 
-test('the search stops when it has enough, and goes on from there', () => {
+test('the search ends when enough nodes were found, and the next search begins after them', () => {
   const scheduler = new Scheduler(new Cluster({ nodes: nodesOf(250) }));
   const [first, second, third] = [0, 1, 2].map(() => scheduler.schedule(podOf('new')).feasible);
   expect([first, second, third].map((names) => names?.length)).toEqual([120, 120, 120]);
@@ -96,7 +96,7 @@ test.each<[rule: string, pods: readonly SchedulerPod[], pod: SchedulerPod, expec
     '0/3 nodes are available: 3 Insufficient cpu. no new claims to deallocate, preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.',
   ],
   [
-    'even without its less important pods a node is too full',
+    'a node is too full even without its less important pods',
     ['n0', 'n1', 'n2'].flatMap((nodeName) => [
       podOf(`${nodeName}-high`, { nodeName, requests: cpu(900n), priority: 9 }),
       podOf(`${nodeName}-low`, { nodeName, requests: cpu(50n), priority: -1 }),
@@ -105,7 +105,7 @@ test.each<[rule: string, pods: readonly SchedulerPod[], pod: SchedulerPod, expec
     '0/3 nodes are available: 3 Insufficient cpu. no new claims to deallocate, preemption: 0/3 nodes are available: 3 Insufficient cpu.',
   ],
   [
-    'its policy is Never',
+    'the pod has preemptionPolicy Never',
     [podOf('low', { nodeName: 'n0', priority: -1, requests: cpu(900n) })],
     podOf('new', { requests: cpu(1_001n), preemptionPolicy: 'Never' }),
     '0/3 nodes are available: 3 Insufficient cpu. no new claims to deallocate, preemption: not eligible due to preemptionPolicy=Never.',
@@ -139,7 +139,7 @@ test('the search for victims ends when a tenth of the nodes, and at least 100, a
 const profilesOf = (changes: Partial<SchedulerProfile>): SchedulerProfiles =>
   new Map([[DEFAULT_SCHEDULER, { ...DEFAULT_PROFILE, ...changes }]]);
 
-test('one candidate is enough if the profile says so', () => {
+test('the search ends with one candidate if the profile says so', () => {
   const nodes = nodesOf(20);
   const pods = nodes.map(({ name }, index) => podOf(name, { nodeName: name, priority: index, requests: cpu(900n) }));
   const scheduler = new Scheduler(new Cluster({ nodes, pods }), {
@@ -172,7 +172,7 @@ test('without NodeAffinity the names of nodes do not count, and without scores o
   expect(scheduler.schedule(pod).feasible).toEqual(['n0']);
 });
 
-test('enough nodes are a share of those that the pod names', () => {
+test('the share of nodes that is enough is computed from the nodes that the pod names', () => {
   const names = nodesOf(1_000).map(({ name }) => name);
   const terms = names
     .slice(0, 150)
@@ -182,7 +182,7 @@ test('enough nodes are a share of those that the pod names', () => {
   expect(new Scheduler(new Cluster({ nodes: nodesOf(1_000) })).schedule(pod).feasible).toHaveLength(100);
 });
 
-test('the profile is that of the scheduler of the pod; a pod of another scheduler waits for it', () => {
+test('a pod uses the profile of its schedulerName, and waits for a scheduler that does not exist here', () => {
   const scheduler = new Scheduler(new Cluster({ nodes: nodesOf(1) }), {
     profiles: new Map([
       ['one', DEFAULT_PROFILE],
@@ -204,7 +204,7 @@ test('the profile is that of the scheduler of the pod; a pod of another schedule
   ]);
 });
 
-test('a pod that no node can run may preempt, whatever is ending on its nominated node', () => {
+test('a pod that fits no node may preempt although pods end on its nominated node', () => {
   const ending = podOf('ending', { nodeName: 'n0', priority: 1, terminating: true, preempted: true });
   const scheduler = new Scheduler(new Cluster({ nodes: nodesOf(1), pods: [ending] }));
   const named = (name: string) => ({ key: 'metadata.name', operator: 'In', values: [name] });
@@ -217,7 +217,7 @@ test('a pod that no node can run may preempt, whatever is ending on its nominate
   ]);
 });
 
-test('a pod whose victims on its nominated node are ending preempts no others', () => {
+test('a pod whose victims are ending on its nominated node preempts no others', () => {
   const cluster = new Cluster({
     nodes: nodesOf(2),
     pods: [

@@ -71,14 +71,14 @@ describe('a pod with claims fits where its volumes are or can be', () => {
       '',
     ],
     [
-      'a volume with the beta label of its zone, on nodes that have the new label only',
+      'a volume with the beta label of its zone does not fit nodes that only have the new label',
       ['old'],
       [claim('old', { volumeName: 'pv' }), volume('pv', {}, { 'failure-domain.beta.kubernetes.io/zone': 'b' })],
       ['in-b'],
       '',
     ],
     [
-      'a label of zones with an empty one does not count',
+      'a label with a list of zones that has an empty one does not count',
       ['odd'],
       [claim('odd', { volumeName: 'pv' }), volume('pv', {}, { [ZONE]: 'b__' })],
       ['in-a', 'in-b'],
@@ -107,9 +107,9 @@ describe('a pod with claims fits where its volumes are or can be', () => {
       ['in-a', 'in-b'],
       '',
     ],
-    ['and not larger', ['new'], [claim('new', { storageClassName: 'measured', ...size('11Gi') })], ['in-b'], ''],
+    ['a volume that is too small does not fit', ['new'], [claim('new', { storageClassName: 'measured', ...size('11Gi') })], ['in-b'], ''],
     [
-      'no node with enough storage',
+      'no node has enough storage',
       ['new'],
       [claim('new', { storageClassName: 'measured', ...size('51Gi') })],
       [],
@@ -137,7 +137,7 @@ describe('a pod with claims fits where its volumes are or can be', () => {
       NO_ROOM(2),
     ],
     [
-      'one volume does not do for two claims',
+      'two claims need two volumes',
       ['one', 'two'],
       [
         claim('one', { storageClassName: 'local' }),
@@ -148,7 +148,7 @@ describe('a pod with claims fits where its volumes are or can be', () => {
       NO_ROOM(2),
     ],
     [
-      'a volume that names the claim is the only one for it',
+      'a volume that names the claim is the only volume for it',
       ['new'],
       [
         claim('new', { storageClassName: 'local' }),
@@ -168,7 +168,7 @@ describe('a pod with claims fits where its volumes are or can be', () => {
     ['an unbound claim of a class that binds at once', ['new'], [claim('new', { storageClassName: 'now' })], [], UNBOUND],
     ['an unbound claim of a class that does not exist', ['new'], [claim('new', { storageClassName: 'none' })], [], UNBOUND],
     ['an unbound claim without class', ['new'], [claim('new', {})], [], UNBOUND],
-    ['no such claim', ['none'], [claim('other', {})], [], '0/2 nodes are available: persistentvolumeclaim "none" not found.'],
+    ['the claim does not exist', ['none'], [claim('other', {})], [], '0/2 nodes are available: persistentvolumeclaim "none" not found.'],
     [
       'a claim that has lost its volume',
       ['lost'],
@@ -195,7 +195,7 @@ describe('a pod with claims fits where its volumes are or can be', () => {
     expect(new Scheduler(cluster).schedule(podOf('new', { volumes: named('labelled') })).node).toBe('plain');
   });
 
-  test('a claim for one pod waits for the pod that uses it, on any node, or preempts it', () => {
+  test('a ReadWriteOncePod claim waits for the pod that uses it, on any node, or preempts that pod', () => {
     const volumes = volumesOf(claim('single', { volumeName: 'pv-anywhere', accessModes: ['ReadWriteOncePod'] }));
     const user = podOf('user', { nodeName: 'in-a', volumes: named('single') });
     const ofOtherNamespace = podOf('other', { nodeName: 'in-b', namespace: 'bank', volumes: named('single') });
@@ -210,7 +210,7 @@ describe('a pod with claims fits where its volumes are or can be', () => {
     expect(scheduler.schedule(pod).node).toBeDefined();
   });
 
-  test('claims do not count in a cluster whose volumes are not known', () => {
+  test('claims do not count in a cluster whose volumes are unknown', () => {
     expect(new Scheduler(new Cluster({ nodes })).schedule(podOf('new', { volumes: named('none') })).node).toBeDefined();
     const objects = new VolumeObjects();
     objects.take('PersistentVolumeClaim', documentOf(claim('bound', { volumeName: 'pv' })[1]));
@@ -218,7 +218,7 @@ describe('a pod with claims fits where its volumes are or can be', () => {
   });
 });
 
-describe('a node has so many volumes of a driver as its CSINode says', () => {
+describe('a node can attach as many volumes of a driver as its CSINode allows', () => {
   const csi = (handle: string) => ({ csi: { driver: 'disk.example.com', volumeHandle: handle } });
   const drivers = (count: number) => [{ name: 'disk.example.com', allocatable: { count } }, { name: 'free.example.com' }];
   const volumes = volumesOf(
@@ -229,9 +229,9 @@ describe('a node has so many volumes of a driver as its CSINode says', () => {
     claim('to-be-made', { storageClassName: 'later' }),
   );
   test.each<[rule: string, used: readonly string[], wanted: string, isThere: boolean]>([
-    ['one below the limit', ['one'], 'two', true],
-    ['at the limit', ['one', 'two'], 'three', false],
-    ['a volume that is there already', ['one', 'two'], 'two', true],
+    ['one volume below the limit', ['one'], 'two', true],
+    ['as many volumes as the limit', ['one', 'two'], 'three', false],
+    ['a volume that is already attached does not count', ['one', 'two'], 'two', true],
     ['a volume that is to be made', ['one', 'two'], 'to-be-made', false],
     ['a driver without a limit', ['one', 'two'], 'free', true],
   ])('%s', (_rule, used, wanted, isThere) => {
@@ -244,7 +244,7 @@ describe('a node has so many volumes of a driver as its CSINode says', () => {
   });
 });
 
-describe('claims and volumes come and go with pods', () => {
+describe('claims and volumes that are created and deleted with pods', () => {
   const ephemeral = (spec: Value): readonly PodVolume[] =>
     podVolumesAt(documentOf({ volumes: [{ name: 'scratch', ephemeral: { volumeClaimTemplate: { spec } } }] }));
   const placed = (cluster: Cluster, pod: SchedulerPod): readonly string[] => {
@@ -265,17 +265,17 @@ describe('claims and volumes come and go with pods', () => {
   ];
 
   test.each<[rule: string, spec: Value, feasible: readonly string[]]>([
-    ['of a class that waits for the pod', { storageClassName: 'zonal' }, ['in-b']],
-    ['of a class that binds at once', { storageClassName: 'now' }, ['in-a', 'in-b']],
+    ['of a class with WaitForFirstConsumer', { storageClassName: 'zonal' }, ['in-b']],
+    ['of a class that binds immediately', { storageClassName: 'now' }, ['in-a', 'in-b']],
     ['of the default class', {}, ['in-b']],
-    ['of no class, and a volume that was made by hand', { storageClassName: '' }, ['in-a']],
-    ['of no class, and no volume', { storageClassName: '', ...size('1Gi') }, [UNBOUND]],
-    ['of a class without volumes', { storageClassName: 'local' }, [NO_ROOM(2)]],
+    ['without a class, and a volume exists that was made by hand', { storageClassName: '' }, ['in-a']],
+    ['without a class, and no volume exists', { storageClassName: '', ...size('1Gi') }, [UNBOUND]],
+    ['of a class that has no volumes', { storageClassName: 'local' }, [NO_ROOM(2)]],
   ])('an ephemeral volume gets a claim %s', (_rule, spec, feasible) => {
     expect(placed(new Cluster({ nodes, volumes: volumesOf(...known) }), podOf('web-1', { volumes: ephemeral(spec) }))).toEqual(feasible);
   });
 
-  test('without the controller the pod waits for the claim, and it does not take that of another pod', () => {
+  test('without the controller the pod waits for the claim, and does not take that of another pod', () => {
     const cluster = new Cluster({
       nodes,
       volumes: volumesOf(...known, claim('taken-scratch', {}, { ownerReferences: [{ uid: 'other', controller: true }] })),
@@ -289,7 +289,7 @@ describe('claims and volumes come and go with pods', () => {
     );
   });
 
-  test('the claim of an ephemeral volume and its volume end with the pod, a claim of its own stays', () => {
+  test('the claim of an ephemeral volume is deleted with the pod, and a separate claim stays', () => {
     const cluster = new Cluster({ nodes, volumes: volumesOf(...known) });
     const pod = podOf('web-1', { volumes: [...ephemeral({ storageClassName: 'now' }), ...named('other')] });
     cluster.volumes?.create(pod);
@@ -299,7 +299,7 @@ describe('claims and volumes come and go with pods', () => {
     expect(cluster.volumes?.state.volumes.size).toBe(2);
   });
 
-  test('a claim that pods share is bound with the first of them: the others go where its volume is', () => {
+  test('a shared claim is bound with its first pod, and the other pods go where its volume is', () => {
     const drivers = nodes.map(({ name }): Written => [
       'CSINode',
       { metadata: { name }, spec: { drivers: [{ name: 'disk.example.com', topologyKeys: [ZONE] }] } },
@@ -310,7 +310,7 @@ describe('claims and volumes come and go with pods', () => {
     expect(placed(cluster, podOf('second', { volumes: named('shared') }))).toEqual(first);
   });
 
-  test('a volume that was made by hand has one claim', () => {
+  test('a volume that was made by hand is bound to one claim', () => {
     const claims = ['one', 'two'].map((name) => claim(name, { storageClassName: 'local' }));
     const cluster = new Cluster({ nodes, volumes: volumesOf(...claims, volume('only', { storageClassName: 'local' })) });
     expect(placed(cluster, podOf('first', { volumes: named('one') }))).toEqual(['in-a', 'in-b']);

@@ -8,32 +8,32 @@ const page = 4n * KiB;
 
 test.each<[rule: string, capacity: bigint, threshold: bigint, inactiveFile: bigint, expected: bigint]>([
   ['capacity − threshold + inactive_file (memcg.jsonl, hand-001)', 4096n * MiB, 1024n * MiB, 1024n * MiB, 4096n * MiB],
-  ['no inactive file memory', 4096n * MiB, 100n * MiB, 0n, 3996n * MiB],
+  ['there is no inactive file memory', 4096n * MiB, 100n * MiB, 0n, 3996n * MiB],
   ['a threshold larger than the capacity', 64n * MiB, 100n * MiB, 0n, -36n * MiB],
-])('usage threshold: %s', (_rule, capacity, threshold, inactiveFile, expected) => {
+])('the usage at which a threshold is met: %s', (_rule, capacity, threshold, inactiveFile, expected) => {
   expect(usageThreshold(capacity, threshold, inactiveFile)).toBe(expected);
 });
 
 test.each<[rule: string, usageThresholdBytes: bigint, pageSize: bigint, expected: bigint]>([
-  ['on a page boundary: the next page, because equality is not below', 8n * page, page, 9n * page],
-  ['one byte below a boundary: that boundary', 8n * page - 1n, page, 8n * page],
-  ['one byte beyond a boundary: the next page', 8n * page + 1n, page, 9n * page],
-  ['nothing may be used: the first page', 0n, page, page],
+  ['a limit on a page boundary gives the next page, because the kernel notifies at equality', 8n * page, page, 9n * page],
+  ['one byte below a boundary gives that boundary', 8n * page - 1n, page, 8n * page],
+  ['one byte beyond a boundary gives the next page', 8n * page + 1n, page, 9n * page],
+  ['a limit of no memory gives the first page', 0n, page, page],
   ['always met: the first page', -5n * page, page, page],
   ['pages of 64 KiB', 8n * page, 64n * KiB, 64n * KiB],
-])('registered usage: %s', (_rule, usageThresholdBytes, pageSize, expected) => {
+])('the usage that is registered with the kernel: %s', (_rule, usageThresholdBytes, pageSize, expected) => {
   expect(registeredUsage(usageThresholdBytes, pageSize)).toBe(expected);
 });
 
 test.each<[rule: string, capacity: bigint, threshold: bigint, expected: bigint]>([
-  ['one byte more than capacity − threshold', 256n * MiB, 64n * MiB, 192n * MiB + 1n],
+  ['the limit is one byte more than capacity − threshold', 256n * MiB, 64n * MiB, 192n * MiB + 1n],
   ['a threshold of the whole capacity: from the first byte', 64n * MiB, 64n * MiB, 1n],
   ['a threshold beyond the capacity is always met', 64n * MiB, 65n * MiB, 1n],
-])('limit of memory in use: %s', (_rule, capacity, threshold, expected) => {
+])('the limit of memory in use: %s', (_rule, capacity, threshold, expected) => {
   expect(usedLimit(capacity, threshold)).toBe(expected);
 });
 
-describe('agrees with the definition of available', () => {
+describe('the registration agrees with the definition of available', () => {
   const bytes = (max: bigint) => fc.bigInt({ min: 0n, max });
   const node = fc.record({
     capacity: bytes(1024n * MiB),

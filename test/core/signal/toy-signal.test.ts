@@ -30,7 +30,7 @@ vi.mock('../../../src/core/signal/signal-list.js', async (original) => {
 const TOY = 'toy.count' as Signal;
 
 describe('a signal that is added to the list', () => {
-  test('is one of the signals, accepted by the maps, and unknown to the kubelet', () => {
+  test('is in the list of signals, is accepted in maps of thresholds, and is unknown to the kubelet', () => {
     expect([SIGNALS.at(-1), AMOUNT_SIGNALS.includes(TOY as never), isSignal(TOY), isKubeletSignal(TOY)]).toEqual([TOY, true, true, false]);
   });
 
@@ -40,7 +40,7 @@ describe('a signal that is added to the list', () => {
     expect(() => whenOperands('toy.count<5')).toThrow('< is the wrong operator for toy.count');
   });
 
-  test('sets its condition, and evicts the workload that its own measure ranks first', () => {
+  test('sets its condition, and evicts the workload that ranks first by its own comparison', () => {
     const found = candidates([workload('short'), 900n], [workload('a-longer-name'), 1n]);
     const effects = new Timeline(policy([threshold(TOY, '5')]), found).at(0, { [TOY]: 6n });
     expect(effects).toContainEqual({ kind: 'condition', type: 'PIDPressure', status: true });
@@ -50,7 +50,7 @@ describe('a signal that is added to the list', () => {
     ]);
   });
 
-  test('is part of a check', () => {
+  test('appears in the output of a check', () => {
     const { status, conditions } = checkPressure(observations(0n, { [TOY]: 5n }), [threshold(TOY, '5')]);
     expect([status, conditions]).toEqual(['ok', [{ type: 'PIDPressure', status: false }]]);
   });

@@ -3,9 +3,9 @@ import { managedUnit, type ManagedProperties } from '../../../src/core/systemd/m
 
 const INFINITY = 2n ** 64n - 1n;
 
-describe('what a unit asks for', () => {
+describe('the ManagedOOM settings of a unit', () => {
   test.each<[rule: string, properties: ManagedProperties, unit: object | undefined]>([
-    ['nothing: auto is no request', { ManagedOOMSwap: 'auto', ManagedOOMMemoryPressure: 'auto', OOMRules: [] }, undefined],
+    ['auto asks for no policy', { ManagedOOMSwap: 'auto', ManagedOOMMemoryPressure: 'auto', OOMRules: [] }, undefined],
     ['swap', { ManagedOOMSwap: 'kill' }, { swap: true, rules: [] }],
     [
       'pressure with the defaults: 0 and infinity are not set',
@@ -35,16 +35,16 @@ describe('what a unit asks for', () => {
   });
 });
 
-describe('whose cgroup it is', () => {
+describe('the owner of a cgroup', () => {
   const manager = '/user.slice/user-1000.slice/user@1000.service';
   test.each<[rule: string, path: unknown, uid: number | undefined, counts: boolean]>([
     ['the root slice', '/', undefined, true],
     ['a unit that has none now', '', undefined, false],
-    ['no path', 7, undefined, false],
+    ['the value is not a path', 7, undefined, false],
     ['a relative path', 'a.slice', undefined, false],
     ['a user’s unit', `${manager}/app.slice/a.service`, 1000, true],
     ['a user’s root slice, which is the manager', manager, 1000, true],
-    ['another user’s unit', `${manager}/app.slice`, 1001, false],
+    ['a unit of another user', `${manager}/app.slice`, 1001, false],
     ['a name that only begins like the manager', `${manager}x/app.slice`, 1000, false],
     ['a user who speaks for the system', '/system.slice/sshd.service', 1000, false],
     ['a path that leads out', `${manager}/../../../system.slice`, 1000, false],

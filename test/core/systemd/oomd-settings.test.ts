@@ -3,7 +3,7 @@ import { OOMD_DEFAULTS, readOomdSettings, readOomRule } from '../../../src/core/
 
 const SECOND = 1_000_000_000n;
 
-describe('oomd.conf', () => {
+describe('oomd.conf is parsed', () => {
   test.each<[rule: string, texts: readonly string[], changed: object]>([
     ['nothing is set', [], {}],
     ['the commented file of the package', ['[OOM]\n#SwapUsedLimit=80%\n;DefaultMemoryPressureLimit=10%\n'], {}],
@@ -13,32 +13,40 @@ describe('oomd.conf', () => {
       ['[OOM]\nSwapUsedLimit=855‰\nDefaultMemoryPressureLimit=5050‱'],
       { swapUsedLimit: 0.855, pressureLimit: 0.505 },
     ],
-    ['the last one wins', ['[OOM]\nSwapUsedLimit=80%\n', '[OOM]\nSwapUsedLimit = 70%\n'], { swapUsedLimit: 0.7 }],
+    ['the last assignment counts', ['[OOM]\nSwapUsedLimit=80%\n', '[OOM]\nSwapUsedLimit = 70%\n'], { swapUsedLimit: 0.7 }],
     ['an empty value unsets', ['[OOM]\nSwapUsedLimit=80%\n', '[OOM]\nSwapUsedLimit=\n'], {}],
-    ['another section', ['[Other]\nSwapUsedLimit=80%\n'], {}],
-    ['no percentage', ['[OOM]\nSwapUsedLimit=80\nDefaultMemoryPressureLimit=101%'], {}],
+    ['a line in another section does not count', ['[Other]\nSwapUsedLimit=80%\n'], {}],
+    ['text that is not a percentage', ['[OOM]\nSwapUsedLimit=80\nDefaultMemoryPressureLimit=101%'], {}],
     ['a duration in parts', ['[OOM]\nDefaultMemoryPressureDurationSec=1min 30s'], { pressureDurationNs: 90n * SECOND }],
     ['a duration without a unit', ['[OOM]\nDefaultMemoryPressureDurationSec=2.5'], { pressureDurationNs: 2_500_000_000n }],
     ['0 is the default', ['[OOM]\nDefaultMemoryPressureDurationSec=0'], {}],
-    ['no duration', ['[OOM]\nDefaultMemoryPressureDurationSec=soon'], {}],
+    ['text that is not a duration', ['[OOM]\nDefaultMemoryPressureDurationSec=soon'], {}],
     ['a line that goes on', ['[OOM]\nDefaultMemoryPressureDurationSec=1min \\\n 1s'], { pressureDurationNs: 61n * SECOND }],
   ])('%s', (_rule, texts, changed) => {
     expect(readOomdSettings(texts)).toEqual({ ...OOMD_DEFAULTS, ...changed });
   });
 });
 
-describe('a rule file', () => {
+describe('a rule file is parsed', () => {
   test.each<[rule: string, text: string, found: object | undefined]>([
     [
-      'both conditions',
+      'both conditions are set',
       'MemoryPressureAbove=40%\nSwapUsageMax=80%\nAction=kill-by-swap\nLastingSec=5s',
       { pressureAbove: 0.4, swapAbove: 0.8, action: 'kill-by-swap', lastingNs: 5n * SECOND },
     ],
-    ['one, at once', 'MemoryPressureAbove=40%\nAction=kill-by-pgscan', { pressureAbove: 0.4, action: 'kill-by-pgscan', lastingNs: 0n }],
-    ['no action', 'MemoryPressureAbove=40%', undefined],
+    [
+      'one condition is set, without a duration',
+      'MemoryPressureAbove=40%\nAction=kill-by-pgscan',
+      { pressureAbove: 0.4, action: 'kill-by-pgscan', lastingNs: 0n },
+    ],
+    ['the action is missing', 'MemoryPressureAbove=40%', undefined],
     ['an action that does not exist', 'MemoryPressureAbove=40%\nAction=kill', undefined],
-    ['no condition: it would always kill', 'Action=kill-all', undefined],
-    ['a condition that cannot be read, beside one that can', 'MemoryPressureAbove=40\nSwapUsageMax=80%\nAction=kill-all', undefined],
+    ['a rule without a condition is refused, because it would always kill', 'Action=kill-all', undefined],
+    [
+      'a rule with a condition that cannot be read is refused, even if it has a readable one',
+      'MemoryPressureAbove=40\nSwapUsageMax=80%\nAction=kill-all',
+      undefined,
+    ],
     ['the same the other way round', 'MemoryPressureAbove=40%\nSwapUsageMax=x\nAction=kill-all', undefined],
     ['a duration that cannot be read', 'MemoryPressureAbove=40%\nAction=kill-all\nLastingSec=x', undefined],
   ])('%s', (_rule, text, found) => {

@@ -8,7 +8,7 @@ const facts = {
   isNamedByRoot: (path: string) => !path.startsWith('/delegated/'),
 };
 
-describe('protected by what it is called', () => {
+describe('units that are protected by name', () => {
   test.each<[path: string, why: RegExp | undefined]>([
     ['/init.scope', /process 1/],
     ['/user.slice/user-1000.slice/user@1000.service', /all that a user runs/],
@@ -152,7 +152,7 @@ function one(why: RegExp, name: string): [RegExp, string, string[]] {
   return [why, `${name}.service`, [`${name}.service`]];
 }
 
-test('what no rule can lift', () => {
+test('protections that no rule can lift', () => {
   expect(PROTECTED_UNITS.flatMap(({ names, always }) => (always ? names : []))).toEqual([
     'init.scope',
     'evictd.service',
@@ -162,7 +162,7 @@ test('what no rule can lift', () => {
   expect(protectedName('sshd.service')?.always).toBeUndefined();
 });
 
-test('docs/systemd.md has the whole list', () => {
+test('docs/systemd.md has the whole list of protected units', () => {
   const entries = readFileSync('docs/systemd.md', 'utf8')
     .split(/^- /m)
     .map((entry) => entry.replace(/\s+/g, ' '));

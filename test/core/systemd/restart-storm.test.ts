@@ -27,7 +27,7 @@ const stop = ({ dependants = [], triggers = [], timers = [], ...what }: Partial<
 });
 const restarting = stop({ restarts: true });
 
-describe('which units are kept stopped', () => {
+describe('units that are kept stopped', () => {
   type Row = [rule: string, means: 'stopped' | 'killed', evictions: number, stop: UnitStop, expected: string | undefined];
   test.each<Row>([
     ['killed, it restarts as it says', 'killed', 1, restarting, undefined],
@@ -37,30 +37,36 @@ describe('which units are kept stopped', () => {
     ['systemd stops it, and it would not restart by itself', 'stopped', 1, restarting, 'until it clears: batch'],
     ['… nor does a unit that never restarts, which is left so', 'stopped', 1, stop(), undefined],
     ['killed for the third time, it never restarts by itself', 'killed', 3, stop(), undefined],
-    ['its socket is stopped with it, and started again', 'stopped', 1, stop({ triggers: ['b.socket'] }), 'until it clears: b.socket'],
+    [
+      'the socket of the unit is stopped with it, and started again',
+      'stopped',
+      1,
+      stop({ triggers: ['b.socket'] }),
+      'until it clears: b.socket',
+    ],
     ['a timer starts it some time', 'stopped', 1, stop({ timers: ['b.timer'] }), undefined],
     ['a timer starts it all the time', 'stopped', 3, stop({ timers: ['b.timer'] }), 'until it clears: b.timer'],
     [
-      'what was stopped with it comes after it',
+      'units that were stopped with it are started after it',
       'stopped',
       1,
       stop({ restarts: true, dependants: ['web'], triggers: ['b.socket'], timers: ['b.timer'] }),
       'until it clears: b.socket b.timer batch web',
     ],
     [
-      'what was not running is not started',
+      'units that did not run are not started',
       'stopped',
       1,
       stop({ restarts: true, triggers: ['b.socket'], dependants: ['web'], running: [] }),
       'until it clears: batch',
     ],
-    ['nothing of it was', 'stopped', 1, stop({ triggers: ['b.socket'], running: [] }), undefined],
+    ['nothing of the unit ran', 'stopped', 1, stop({ triggers: ['b.socket'], running: [] }), undefined],
     ['systemd is not asked', 'killed', 3, { kind: 'signal', because: 'protected', unit: 'dear', affected: [] }, undefined],
   ])('%s', (_rule, means, evictions, how, expected) => {
     expect(inWords(holdOf(stopped({ evictions, stop: how, isGraceful: means === 'stopped' }), new Map(), 0n))).toBe(expected);
   });
 
-  test('what is still to be started of the time before is not forgotten', () => {
+  test('units that are still to be started from the time before are remembered', () => {
     const first = holdOf(stopped({ stop: stop({ restarts: true, triggers: ['b.socket'] }), isGraceful: true }), new Map(), 0n);
     const held = new Map(first && [['batch', first] as const]);
     // The unit was started without its socket, and not by evictd.
@@ -110,7 +116,7 @@ describe('a unit that comes back again and again', () => {
     return timeline;
   }
 
-  test('the second time it is held for a minute, the third time until the condition has cleared, and that is said', () => {
+  test('stays stopped for a minute the second time and until the condition has cleared the third time, which is reported', () => {
     const timeline = storm();
     expect(timeline.memory(11, 500n, gone(2))).toEqual(['killed batch 300Mi', 'cleared memory.available']);
     expect(timeline.memory(69.999, 500n)).toEqual([]);
@@ -124,7 +130,7 @@ describe('a unit that comes back again and again', () => {
     expect(timeline.state.held.size).toBe(0);
   });
 
-  test('a start of which the answer was lost is asked for again, and none that is not answered yet', () => {
+  test('whose start has no answer is started again after the answer was lost, and not before', () => {
     const timeline = storm();
     timeline.memory(11, 500n, gone(2));
     const reading = { 'memory.available': 500n * Mi };
@@ -133,7 +139,7 @@ describe('a unit that comes back again and again', () => {
     expect(timeline.effects(77, reading, {}, { holdChanges: new Map([['batch', 'lost']]) })).toEqual(['start batch']);
   });
 
-  test('while a threshold of the condition is met no unit is started', () => {
+  test('is not started while a threshold of the condition is met', () => {
     const timeline = storm();
     timeline.candidates = candidates();
     timeline.memory(11, 500n, gone(2));
@@ -142,7 +148,7 @@ describe('a unit that comes back again and again', () => {
     expect(timeline.memory(76, 500n)).toEqual(['cleared memory.available', 'start batch']);
   });
 
-  test('while systemd cannot be reached no unit is started', () => {
+  test('is not started while systemd cannot be reached', () => {
     const timeline = storm();
     timeline.memory(11, 500n, gone(2));
     const reading = { 'memory.available': 500n * Mi };
@@ -150,21 +156,21 @@ describe('a unit that comes back again and again', () => {
     expect(timeline.effects(76, reading)).toContain('start batch');
   });
 
-  test('it is looked at when the minute is over, though nothing happens', () => {
+  test('is started when the minute is over, though nothing else happens', () => {
     const timeline = storm();
     timeline.memory(11, 500n, gone(2));
     timeline.memory(21, 500n);
     expect(timeline.dueAtNs).toBe(70n * SECOND);
   });
 
-  test('a unit that ended before evictd acted is not kept stopped', () => {
+  test('is not kept stopped if it ended before evictd acted', () => {
     const timeline = storm();
     expect(timeline.state.held.size).toBe(1);
     timeline.memory(11, 500n, { 2: { vanished: true, processes: undefined } });
     expect(timeline.state.held.size).toBe(0);
   });
 
-  test('a dry run reports the hold and holds nothing', () => {
+  test('is only reported in a dry run', () => {
     const timeline = new Timeline(policy([threshold('memory.available', '100Mi', { graceSeconds: 1 })], { dryRun: true }), all(restarting));
     timeline.memory(0, 50n);
     const decided = timeline.at(2, { 'memory.available': 50n * Mi }).find(({ kind }) => kind === 'evict');
@@ -172,7 +178,7 @@ describe('a unit that comes back again and again', () => {
     expect(timeline.state.held.size).toBe(0);
   });
 
-  test('where it cannot be kept stopped, that is said', () => {
+  test('is reported if it cannot be kept stopped', () => {
     const timeline = storm({ kind: 'signal', because: 'protected', unit: 'dear', affected: [] });
     timeline.memory(11, 500n, gone(2));
     const [, alert] = timeline.at(80, { 'memory.available': 50n * Mi }).filter(({ kind }) => kind === 'alert' || kind === 'evict');
@@ -191,7 +197,7 @@ test.each<[news: HoldChange | undefined, start: string[]]>([
   ['started', []],
   ['not stopped', ['b.timer']],
   ['started elsewhere', ['b.socket']],
-])('of those that are kept stopped, after "%s"', (news, start) => {
+])('the state of a unit that is kept stopped, after "%s"', (news, start) => {
   const hold: Hold = {
     unit: 'batch',
     decision: 2,

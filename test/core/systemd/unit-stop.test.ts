@@ -108,10 +108,10 @@ const stop = ({ dependants = [], triggers = [], timers = [], restarts = false, .
 const signal = (because: SignalReason, unit: string): Partial<UnitStop> => ({ kind: 'signal', because, unit });
 const protectedDependant = (unit: string, how: 'stops' | 'restarts'): ProtectedDependant => ({ kind: 'protected-dependant', unit, how });
 
-describe('how a unit is ended', () => {
+describe('the way in which evictd ends a unit', () => {
   test.each<[rule: string, facts: Facts, others: Record<string, Facts | null>, expected: Partial<UnitStop> | ProtectedDependant]>([
-    ['nothing hangs on it', {}, {}, stop()],
-    ['what hangs on it is stopped with it', { stopsWith: ['web', 'api'] }, {}, stop({ dependants: ['api', 'web'] })],
+    ['no other unit depends on it', {}, {}, stop()],
+    ['units that depend on it are stopped with it', { stopsWith: ['web', 'api'] }, {}, stop({ dependants: ['api', 'web'] })],
     ['… and what hangs on that', { stopsWith: ['web'] }, { web: { stopsWith: ['proxy'] } }, stop({ dependants: ['proxy', 'web'] })],
     ['a dependent unit that does not run is not stopped', { stopsWith: ['web'] }, { web: { activeState: 'inactive' } }, stop()],
     [
@@ -127,9 +127,14 @@ describe('how a unit is ended', () => {
       {},
       stop({ triggers: ['b.path', 'b.socket'], timers: ['b.timer'] }),
     ],
-    ['a socket that does not listen will not', { triggeredBy: ['b.socket'] }, { 'b.socket': { activeState: 'inactive' } }, stop()],
     [
-      'what hangs on its socket goes with it, too',
+      'a socket that does not listen does not start the unit again',
+      { triggeredBy: ['b.socket'] },
+      { 'b.socket': { activeState: 'inactive' } },
+      stop(),
+    ],
+    [
+      'units that depend on its socket are stopped with it, too',
       { triggeredBy: ['b.socket'] },
       { 'b.socket': { stopsWith: ['batch', 'web'] } },
       stop({ triggers: ['b.socket'], dependants: ['web'] }),
@@ -141,27 +146,27 @@ describe('how a unit is ended', () => {
       stop({ triggers: ['b.socket'] }),
     ],
 
-    ['a protected one would be stopped with it', { stopsWith: ['dear'] }, {}, signal('protected', 'dear')],
+    ['a protected unit would be stopped with it', { stopsWith: ['dear'] }, {}, signal('protected', 'dear')],
     ['… further on', { stopsWith: ['web'] }, { web: { stopsWith: ['dear'] } }, signal('protected', 'dear')],
     ['… with its socket', { triggeredBy: ['b.socket'] }, { 'b.socket': { stopsWith: ['dear'] } }, signal('protected', 'dear')],
     ['its socket is protected', { triggeredBy: ['dear.socket'] }, {}, signal('protected', 'dear.socket')],
     [
-      'one that asks to be omitted is protected, too',
+      'a unit that asks to be omitted is protected, too',
       { stopsWith: ['web'] },
       { web: { managedOomPreference: 'omit' } },
       signal('protected', 'web'),
     ],
     [
-      '… one that asks to be avoided is not',
+      'a unit that asks to be avoided is not protected',
       { stopsWith: ['web'] },
       { web: { managedOomPreference: 'avoid' } },
       stop({ dependants: ['web'] }),
     ],
-    ['the protected one does not run', { stopsWith: ['dear'] }, { dear: { activeState: 'inactive' } }, stop()],
+    ['the protected unit does not run', { stopsWith: ['dear'] }, { dear: { activeState: 'inactive' } }, stop()],
     ['… as of a while ago', { stopsWith: ['dear'] }, { dear: { activeState: 'inactive', stale: true } }, signal('protected', 'dear')],
 
     [
-      'bound to it: systemd stops it however this one ends',
+      'a unit that is bound to it is stopped by systemd however it ends',
       { stopsWith: ['dear'], endsWith: ['dear'] },
       {},
       protectedDependant('dear', 'stops'),
@@ -187,18 +192,23 @@ describe('how a unit is ended', () => {
 
     ['a unit that needs it keeps running, needed or not', { needs: ['db'] }, { db: { neededBy: ['batch'] } }, stop()],
     [
-      'what was there for this one alone is stopped afterwards, with what hangs on that',
+      'a unit that only it needs is stopped afterwards, with units that depend on that one',
       { needs: ['db'] },
       { db: { ...unneeded, stopsWith: ['batch', 'web'] } },
       stop({ dependants: ['db', 'web'] }),
     ],
     [
-      '… and what was there for that alone',
+      'a unit that only a stopped dependency needs is stopped, too',
       { needs: ['db'] },
       { db: { ...unneeded, needs: ['disk'] }, disk: { stopWhenUnneeded: true, neededBy: ['db'] } },
       stop({ dependants: ['db', 'disk'] }),
     ],
-    ['… a unit that another one needs is not', { needs: ['db'] }, { db: { stopWhenUnneeded: true, neededBy: ['batch', 'web'] } }, stop()],
+    [
+      'a unit that another unit needs is not stopped',
+      { needs: ['db'] },
+      { db: { stopWhenUnneeded: true, neededBy: ['batch', 'web'] } },
+      stop(),
+    ],
     [
       '… unless he goes, too',
       { needs: ['db'], stopsWith: ['web'] },
@@ -217,25 +227,35 @@ describe('how a unit is ended', () => {
       { dear: { stopWhenUnneeded: true, neededBy: ['batch', 'web'] }, web: null },
       protectedDependant('dear', 'stops'),
     ],
-    ['a protected one was there for this one alone', { needs: ['dear'] }, { dear: unneeded }, protectedDependant('dear', 'stops')],
+    ['a protected unit is needed only by it', { needs: ['dear'] }, { dear: unneeded }, protectedDependant('dear', 'stops')],
     [
-      '… which systemd needs on where it starts this one again',
+      'a protected unit is needed only by it, also if systemd starts it again',
       { needs: ['dear'], restart: 'always' },
       { dear: unneeded },
       signal('protected', 'dear'),
     ],
     [
-      'a protected one was there for what hangs on this one',
+      'a protected unit is needed only by a unit that depends on it',
       { stopsWith: ['web'] },
       { web: { needs: ['dear'] }, dear: { stopWhenUnneeded: true, neededBy: ['web'] } },
       signal('protected', 'dear'),
     ],
 
-    ['nothing is known of what hangs on it', { stopsWith: ['web'] }, { web: null }, signal('unknown', 'web')],
-    ['more may hang on it by now', { unsure: true }, {}, signal('unsure', 'batch')],
-    ['… or on what hangs on it', { stopsWith: ['web'] }, { web: { unsure: true } }, signal('unsure', 'web')],
-    ['… which makes no difference where it is signalled anyway', { unsure: true, stopsWith: ['dear'] }, {}, signal('protected', 'dear')],
-    ['nothing is known of a protected one, but its name', { stopsWith: ['dear'] }, { dear: null }, signal('protected', 'dear')],
+    ['the units that depend on it are unknown', { stopsWith: ['web'] }, { web: null }, signal('unknown', 'web')],
+    ['the units that depend on it may have changed since they were read', { unsure: true }, {}, signal('unsure', 'batch')],
+    [
+      'the units that depend on its dependents may have changed',
+      { stopsWith: ['web'] },
+      { web: { unsure: true } },
+      signal('unsure', 'web'),
+    ],
+    [
+      'changed dependents make no difference where evictd sends a signal anyway',
+      { unsure: true, stopsWith: ['dear'] },
+      {},
+      signal('protected', 'dear'),
+    ],
+    ['only the name of a protected unit is known', { stopsWith: ['dear'] }, { dear: null }, signal('protected', 'dear')],
   ])('%s', (_rule, facts, others, expected) => {
     expect(plan(facts, others)).toMatchObject(expected);
   });
@@ -248,15 +268,15 @@ describe('how a unit is ended', () => {
     ['on-abnormal', true],
     ['on-abort', true],
     ['always', true],
-  ])('Restart=%s', (restart, restarts) => {
+  ])('follows Restart=%s', (restart, restarts) => {
     expect(plan({ restart })).toMatchObject(stop({ restarts }));
   });
 
-  test('a transient unit that restarts is stopped if it need not come back', () => {
+  test('is a stop for a transient unit with Restart= that need not be started again', () => {
     expect(plan({ transient: true, restart: 'always' }, {}, true)).toMatchObject(stop({ restarts: true }));
   });
 
-  test('a unit of which nothing is known is signalled', () => {
+  test('is a signal for a unit of which nothing is known', () => {
     expect(planUnitStop('batch', '/system.slice/batch', { unit: () => undefined, isProtected: () => true })).toMatchObject(
       signal('unknown', 'batch'),
     );
@@ -266,24 +286,24 @@ describe('how a unit is ended', () => {
     ['another cgroup has its name', { controlGroup: '/workload.slice/batch' }, {}, signal('elsewhere', 'batch')],
     ['systemd reports the unit as inactive: what is left of it', { activeState: 'inactive' }, {}, signal('inactive', 'batch')],
     ['… or it has failed', { activeState: 'failed', controlGroup: '' }, {}, signal('inactive', 'batch')],
-    ['it restarts, and would be gone for good', { transient: true, restart: 'always' }, {}, signal('transient', 'batch')],
-    ['it would be gone for good, and does not restart anyway', { transient: true }, {}, stop()],
-    ['it is being stopped already: it would not have restarted', { activeState: 'deactivating', restart: 'always' }, {}, stop()],
+    ['the unit restarts, and a stop would end it for good', { transient: true, restart: 'always' }, {}, signal('transient', 'batch')],
+    ['a stop would end the unit for good, and it does not restart anyway', { transient: true }, {}, stop()],
+    ['the unit is already being stopped, and would not have restarted', { activeState: 'deactivating', restart: 'always' }, {}, stop()],
     [
-      'a socket that starts one unit for each connection goes on',
+      'a socket that starts one unit for each connection continues to listen',
       { triggeredBy: ['b.socket'] },
       { 'b.socket': { acceptsEach: true } },
       stop(),
     ],
     [
-      'a unit that may not run any more is not started again',
+      'a unit that may have ended since it was read is not started again',
       { stopsWith: ['web'] },
       { web: { stale: true } },
       stop({ dependants: ['web'], running: [] }),
     ],
     ['a target is not started again', { stopsWith: ['web.target'] }, {}, stop({ dependants: ['web.target'], running: [] })],
     [
-      'if it is killed, systemd also stops the units bound to it',
+      'if the unit is killed systemd also stops the units bound to it',
       { stopsWith: ['web', 'api'], endsWith: ['api'] },
       {},
       { affected: ['api'] },
@@ -302,7 +322,7 @@ describe('how a unit is ended', () => {
 const reboots: Facts = { emergencyAction: 'FailureAction=reboot' };
 const action = (unit: string): EmergencyAction => ({ kind: 'emergency-action', unit, setting: 'FailureAction=reboot' });
 
-describe('a unit whose end may be the one of the machine', () => {
+describe('a unit whose end may end the machine', () => {
   test.each<[rule: string, facts: Facts, others: Record<string, Facts | null>, expected: Partial<UnitStop> | EmergencyAction]>([
     ['is never evicted', reboots, {}, action('batch')],
     ['… nor where it restarts by itself', { ...reboots, restart: 'always' }, {}, action('batch')],
@@ -310,15 +330,25 @@ describe('a unit whose end may be the one of the machine', () => {
     ['… nor is what it is bound to', { stopsWith: ['web'], endsWith: ['web'] }, { web: reboots }, action('web')],
     ['… nor what restarts it', { restart: 'always', stopsWith: ['web'] }, { web: reboots }, action('web')],
     ['… nor the unit that it alone needed', { needs: ['web'] }, { web: { ...unneeded, ...reboots } }, action('web')],
-    ['only a stop would stop it, too', { stopsWith: ['web'] }, { web: reboots }, signal('emergency-action', 'web')],
-    ['it does not run', { stopsWith: ['web'], endsWith: ['web'] }, { web: { ...reboots, activeState: 'failed' } }, stop()],
-    ['nothing of it runs any more', { ...reboots, activeState: 'failed' }, {}, signal('inactive', 'batch')],
+    [
+      'would be stopped only with a stop, so evictd sends a signal',
+      { stopsWith: ['web'] },
+      { web: reboots },
+      signal('emergency-action', 'web'),
+    ],
+    [
+      'does not matter while it does not run',
+      { stopsWith: ['web'], endsWith: ['web'] },
+      { web: { ...reboots, activeState: 'failed' } },
+      stop(),
+    ],
+    ['does not matter when none of its processes runs', { ...reboots, activeState: 'failed' }, {}, signal('inactive', 'batch')],
   ])('%s', (_rule, facts, others, expected) => {
     expect(plan(facts, others)).toMatchObject(expected);
   });
 });
 
-test('the units that must be read before a unit can be ended', () => {
+test('the reader needs these units before evictd can end a unit', () => {
   const units = new Map([
     ['batch', loaded('batch', { stopsWith: ['web', 'new'], triggeredBy: ['b.socket'] })],
     ['web', loaded('web', { stopsWith: ['proxy', 'batch'], needs: ['batch', 'db', 'later'] })],
@@ -330,7 +360,7 @@ test('the units that must be read before a unit can be ended', () => {
   expect(unitsToRead('batch', { unit: (name) => units.get(name) }).sort()).toEqual(['b.socket', 'later', 'new', 'proxy']);
 });
 
-test('… and a unit that has changed since it was read, if it was read before the decision began', () => {
+test('a unit that has changed since it was read is read again if it was read before the decision began', () => {
   const units = new Map([['batch', { ...loaded('batch', { stale: true }), readAtNs: 5n }]]);
   const known = { unit: (name: string) => units.get(name) };
   expect([unitsToRead('batch', known), unitsToRead('batch', known, 5n), unitsToRead('batch', known, 6n)]).toEqual([[], [], ['batch']]);

@@ -31,7 +31,7 @@ test.each<[name: string, template: boolean]>([
   ['web@.service', true],
   ['web@1.service', false],
   ['web.service', false],
-])('%s: a template %s', (name, template) => {
+])('the template of the unit name %s is %s', (name, template) => {
   expect(isTemplate(name)).toBe(template);
 });
 
@@ -68,7 +68,7 @@ test.each<[unit: string, directory: string]>([
   expect(unitNameOf(directory)).toBe(unit);
 });
 
-describe('what a cgroup is', () => {
+describe('the kind of a cgroup', () => {
   const manager = '/user.slice/user-1000.slice/user@1000.service';
   test.each<[path: string, kind: string, unit?: string, ofUser?: true]>([
     ['/', 'slice'],

@@ -44,26 +44,26 @@ const stallUntil = (endS: number) => (seconds: number) => ({
   'memory.pressure.full': Math.max(0, Math.min(100, ((endS + 2 - seconds) / 2) * 100)),
 });
 
-test('a stall that an eviction has ended evicts nothing more, though the window still covers it', () => {
+test('pressure that an eviction has ended causes no other eviction, though the averaging window still covers it', () => {
   expect(evictionsAt([listed('memory.pressure.full>40%', 'hard')], stallUntil(0.1))).toEqual([0]);
 });
 
-test('one that goes on costs another each time that a window has begun and ended since', () => {
+test('pressure that goes on causes another eviction each time a whole window has passed', () => {
   expect(evictionsAt([listed('memory.pressure.full>40%', 'hard')], stallUntil(5))).toEqual([0, 2.1, 4.2]);
 });
 
-test('an average counts again after the time that it is the average of', () => {
+test('an average counts again after the length of its window', () => {
   expect(evictionsAt([listed('memory.pressure.full.avg10>40%', 'hard')], () => ({ 'memory.pressure.full.avg10': 90 }))).toEqual([
     0, 10.1, 20.2,
   ]);
 });
 
-test('joined with bytes it counts only then, too', () => {
+test('an average that is joined with bytes counts only after its window, too', () => {
   const both = (seconds: number) => ({ ...stallUntil(0.1)(seconds), 'memory.available': 50 });
   expect(evictionsAt([listed('memory.available<10% & memory.pressure.full>40%', 'hard')], both)).toEqual([0]);
 });
 
-test('bytes are not averaged: a shortage of bytes does not wait', () => {
+test('bytes are not averaged, so a shortage of bytes evicts at once', () => {
   const bytes = (seconds: number) => ({ 'memory.available': seconds < 1 ? 50 : 500 });
   expect(evictionsAt([threshold('memory.available', '100Mi')], bytes, without('node-yield')).length).toBeGreaterThan(3);
 });

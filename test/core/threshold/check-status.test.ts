@@ -38,7 +38,7 @@ const soft = percent('memory.available', '20%', GRACE);
 const hard = percent('memory.available', '10%');
 const disk = percent('nodefs.available', '10%');
 
-describe('status', () => {
+describe('the status of a check', () => {
   test.each<[rule: string, thresholds: Threshold[], observed: Observations, status: CheckStatus]>([
     ['exactly at the limit is not below it', [soft, hard], observations({ 'memory.available': 200 }), 'ok'],
     ['below a soft limit, without waiting for its grace period', [soft, hard], observations({ 'memory.available': 199 }), 'soft'],
@@ -50,27 +50,37 @@ describe('status', () => {
       observations({ 'memory.available': 500 }, { 'nodefs.available': 'hangs' }),
       'unknown',
     ],
-    ['neither read nor said to be missing', [hard], observations({}), 'unknown'],
+    ['a signal is neither read nor reported missing', [hard], observations({}), 'unknown'],
     ['a hard threshold that is met outranks a missing reading', [hard, disk], observations({ 'memory.available': 99 }), 'hard'],
-    ['a soft one does not: a hard one may hide', [soft, disk], observations({ 'memory.available': 199 }), 'unknown'],
+    [
+      'a met soft threshold leaves the status unknown while an unread signal may have a met hard one',
+      [soft, disk],
+      observations({ 'memory.available': 199 }),
+      'unknown',
+    ],
     ['a signal without a threshold may be missing', [hard], observations({ 'memory.available': 500 }, { 'pid.available': 'x' }), 'ok'],
-    ['no threshold at all', [], observations({ 'memory.available': 0 }), 'ok'],
+    ['there is no threshold', [], observations({ 'memory.available': 0 }), 'ok'],
   ])('%s', (_rule, thresholds, observed, status) => {
     expect(checkPressure(observed, thresholds).status).toBe(status);
   });
 
-  test('exit codes', () => {
+  test('the exit codes of a check', () => {
     expect(CHECK_EXIT).toEqual({ ok: 0, soft: 1, hard: 2, unknown: 3 });
   });
 });
 
-describe('conditions', () => {
+describe('the conditions of a check', () => {
   test.each<[rule: string, thresholds: Threshold[], observed: Observations, conditions: [ConditionType, boolean | undefined][]]>([
-    ['only those with a threshold', [hard], observations({ 'memory.available': 500, 'nodefs.available': 0 }), [['MemoryPressure', false]]],
+    [
+      'only conditions with a threshold are listed',
+      [hard],
+      observations({ 'memory.available': 500, 'nodefs.available': 0 }),
+      [['MemoryPressure', false]],
+    ],
     ['a soft threshold sets it, too', [soft], observations({ 'memory.available': 199 }), [['MemoryPressure', true]]],
     ['unknown while a reading is missing', [disk], observations({}), [['DiskPressure', undefined]]],
     [
-      'one signal is enough, whatever the other says',
+      'one met signal is enough, whatever the other signal reads',
       [disk, percent('nodefs.inodesFree', '5%')],
       observations({ 'nodefs.inodesFree': 49 }),
       [['DiskPressure', true]],
@@ -80,8 +90,8 @@ describe('conditions', () => {
   });
 });
 
-describe('signals', () => {
-  test('in their order, each with its thresholds, hard before soft', () => {
+describe('the signals of a check', () => {
+  test('are in their order, each with its thresholds, hard before soft', () => {
     const { signals } = checkPressure(observations({ 'nodefs.available': 500, 'memory.available': 150 }), [disk, soft, hard]);
     expect(signals.map(({ signal, thresholds }) => [signal, ...thresholds.map(({ kind, value, met }) => [kind, value, met])])).toEqual([
       ['memory.available', ['hard', 100n, false], ['soft', 200n, true]],
@@ -89,17 +99,17 @@ describe('signals', () => {
     ]);
   });
 
-  test('read without a threshold: listed; neither read nor configured: not', () => {
+  test('include a signal that is read without a threshold, and no signal that is neither read nor configured', () => {
     const { signals } = checkPressure(observations({ 'pid.available': 5 }, { 'nodefs.available': 'x' }), []);
     expect(signals.map(({ signal }) => signal)).toEqual(['pid.available']);
   });
 
-  test('without a reading: the reason, no verdict, and no value for a percentage', () => {
+  test('have the reason for a missing reading, no verdict, and no value for a percentage', () => {
     const { signals } = checkPressure(observations({}, { 'memory.available': 'ENOENT' }), [hard]);
     expect(signals).toMatchObject([{ reason: 'ENOENT', observation: undefined, thresholds: [{ value: undefined, met: undefined }] }]);
   });
 
-  test('a signal that this node does not have: the reason, not met, and nothing is unknown', () => {
+  test('that this node does not have show the reason and are not met, and the status is not unknown', () => {
     const inodes = percent('nodefs.inodesFree', '5%');
     const absent = new Map([['nodefs.inodesFree', 'btrfs'] as const]);
     const check = checkPressure({ ...observations({}), absent }, [inodes]);
@@ -107,28 +117,34 @@ describe('signals', () => {
   });
 });
 
-describe('entries of the list', () => {
+describe('entries of the threshold list in a check', () => {
   const THRASHING = 'memory.available<10% & memory.pressure.full>40%';
   test.each<[rule: string, entry: Threshold, observed: Observations, status: CheckStatus, met: boolean | undefined]>([
     ['all operands are met', listed(THRASHING, 'hard'), pressed({ 'memory.available': 50, 'memory.pressure.full': 41 }), 'hard', true],
     [
-      'its time is not waited for',
+      'a check does not wait for the time of an entry',
       listed(THRASHING, 'soft', 60),
       pressed({ 'memory.available': 50, 'memory.pressure.full': 41 }),
       'soft',
       true,
     ],
-    ['one is not met', listed(THRASHING, 'hard'), pressed({ 'memory.available': 50, 'memory.pressure.full': 40 }), 'ok', false],
-    ['one cannot be read, the other is met', listed(THRASHING, 'hard'), pressed({ 'memory.available': 50 }), 'unknown', undefined],
-    ['one cannot be read, the other is not met', listed(THRASHING, 'hard'), pressed({ 'memory.available': 500 }), 'ok', false],
-    ['only an alert, and still a result', listed('io.pressure.full>5%', 'soft', 1), pressed({ 'io.pressure.full': 6 }), 'soft', true],
+    ['one operand is not met', listed(THRASHING, 'hard'), pressed({ 'memory.available': 50, 'memory.pressure.full': 40 }), 'ok', false],
+    ['one operand cannot be read, the other is met', listed(THRASHING, 'hard'), pressed({ 'memory.available': 50 }), 'unknown', undefined],
+    ['one operand cannot be read, the other is not met', listed(THRASHING, 'hard'), pressed({ 'memory.available': 500 }), 'ok', false],
+    [
+      'an entry that only alerts counts in the result, too',
+      listed('io.pressure.full>5%', 'soft', 1),
+      pressed({ 'io.pressure.full': 6 }),
+      'soft',
+      true,
+    ],
   ])('%s', (_rule, entry, observed, status, met) => {
     const check = checkPressure(observed, [entry]);
     expect([check.status, check.entries.map((each) => each.met)]).toEqual([status, [met]]);
     expect(check.signals.flatMap(({ thresholds }) => thresholds)).toEqual([]);
   });
 
-  test('an operand that this node does not have is never met', () => {
+  test('are not met if this node does not have an operand', () => {
     const absent = new Map([['swap.available', 'no swap'] as const]);
     const check = checkPressure({ ...pressed({ 'memory.available': 50 }), absent }, [
       listed('memory.available<10% & swap.available<10%', 'hard'),
@@ -136,7 +152,7 @@ describe('entries of the list', () => {
     expect(check).toMatchObject({ status: 'ok', entries: [{ met: false }] });
   });
 
-  test('an alert has no condition', () => {
+  test('have no condition if they only alert', () => {
     const both = [listed('io.pressure.full>5%', 'hard'), listed('memory.pressure.full>5%', 'hard')];
     expect(checkPressure(pressed({ 'io.pressure.full': 6, 'memory.pressure.full': 6 }), both).conditions).toEqual([
       { type: 'MemoryPressure', status: true },

@@ -6,7 +6,7 @@ test('both filesystem signals set one condition', () => {
   expect(nodeConditions([threshold('nodefs.inodesFree', '5%'), threshold('nodefs.available', '10%')])).toEqual(['DiskPressure']);
 });
 
-test('an observed condition moves its time, another keeps it', () => {
+test('an observed condition sets its time, and another condition keeps its own', () => {
   const last = nodeConditionsLastObservedAt(['MemoryPressure', 'PIDPressure'], new Map(), 1n);
   expect(nodeConditionsLastObservedAt(['PIDPressure'], last, 5n)).toEqual(
     new Map([
@@ -17,8 +17,8 @@ test('an observed condition moves its time, another keeps it', () => {
 });
 
 test.each<[rule: string, sinceNs: bigint, set: boolean]>([
-  ['one nanosecond before the transition period is over', 300n * SECOND - 1n, true],
-  ['at exactly the transition period it clears', 300n * SECOND, false],
+  ['the condition stays one nanosecond before the transition period is over', 300n * SECOND - 1n, true],
+  ['the condition clears exactly at the end of the transition period', 300n * SECOND, false],
 ])('%s', (_rule, sinceNs, set) => {
   expect(nodeConditionsObservedSince(new Map([['MemoryPressure', 0n]]), 300n * SECOND, sinceNs)).toEqual(set ? ['MemoryPressure'] : []);
 });

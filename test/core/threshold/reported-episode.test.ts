@@ -31,14 +31,14 @@ function swinging(timeline: Reported, from: number, seconds: number): string[] {
 }
 
 describe('usage that swings around a threshold', () => {
-  test.each(['evictd', 'kubelet'] as const)('is one episode with one alert, however often it crosses (%s)', (profile) => {
+  test.each(['evictd', 'kubelet'] as const)('is one episode with one alert, however often it crosses the threshold (%s)', (profile) => {
     const timeline = loop({ departures: departuresOf(profile) });
     expect(swinging(timeline, 0, 60)).toEqual(['begins', 'alert nothing-evictable']);
     expect(timeline.state.conditions).toEqual(['MemoryPressure']);
     expect(timeline.state.episodes.size).toBe(0); // what decides follows each crossing
   });
 
-  test('its end says how often it was met, and for how long it has been clear', () => {
+  test('reports at its end how often the threshold was met, and for how long it has been clear', () => {
     const timeline = loop();
     swinging(timeline, 0, 60);
     const [end] = timeline.at(70, { 'memory.available': 150n * Mi });
@@ -54,14 +54,14 @@ describe('usage that swings around a threshold', () => {
     });
   });
 
-  test('each crossing evicts as before', () => {
+  test('causes an eviction at each crossing', () => {
     const timeline = new Timeline(policy([hard]), candidates([workload('batch'), 300n * Mi], [workload('web'), 50n * Mi]));
     expect(evicted(timeline.memory(0, 50n))).toEqual(['evict batch grace 0']);
     timeline.memory(1, 500n, { 1: { processes: 0, usageBytes: 0n } });
     expect(evicted(timeline.memory(2, 50n))).toHaveLength(1);
   });
 
-  test('a dry run decides once', () => {
+  test('causes one decision in a dry run', () => {
     const timeline = loop({ dryRun: true });
     timeline.candidates = candidates([workload('batch'), 300n * Mi]);
     const decided = Array.from({ length: 20 }, (_, swing) => evicted(timeline.memory(swing, swing % 2 === 0 ? 50n : 500n))).flat();
@@ -69,10 +69,10 @@ describe('usage that swings around a threshold', () => {
   });
 });
 
-describe('an episode ends', () => {
+describe('the end of an episode', () => {
   test.each<[rule: string, seconds: number, said: string[]]>([
-    ['not before it has been clear for 10 s', 10.999, []],
-    ['after exactly 10 s', 11, ['ends']],
+    ['does not come before the threshold has been clear for 10 s', 10.999, []],
+    ['comes after exactly 10 s', 11, ['ends']],
   ])('%s', (_rule, seconds, said) => {
     const timeline = loop();
     timeline.reported(0, 50n);
@@ -81,13 +81,13 @@ describe('an episode ends', () => {
     expect(timeline.reported(seconds, 150n)).toEqual(said);
   });
 
-  test('and the next one begins, with an alert of its own', () => {
+  test('is followed by a new episode with an alert of its own', () => {
     const timeline = loop();
     for (const [seconds, mebibytes] of [[0, 50n], [1, 150n], [11, 150n]] as const) timeline.reported(seconds, mebibytes); // prettier-ignore
     expect(timeline.reported(12, 50n)).toEqual(['begins', 'alert nothing-evictable']);
   });
 
-  test('not while its min reclaim is owed', () => {
+  test('does not come while min reclaim is owed', () => {
     const timeline = loop();
     timeline.policy = policy([threshold('memory.available', '100Mi', { minReclaim: '100Mi' })]);
     timeline.reported(0, 50n);
@@ -96,16 +96,16 @@ describe('an episode ends', () => {
   });
 
   test.each<[rule: string, thresholds: Policy['thresholds']]>([
-    ['its threshold was removed from the configuration', [threshold('pid.available', '1')]],
+    ['the configuration no longer has the threshold', [threshold('pid.available', '1')]],
     ['every threshold was removed', []],
-  ])('at once where %s', (_rule, thresholds) => {
+  ])('comes at once where %s', (_rule, thresholds) => {
     const timeline = loop();
     timeline.reported(0, 50n);
     timeline.policy = policy(thresholds);
     expect(timeline.reported(1, 50n)).toEqual(['ends']);
   });
 
-  test('at once where every threshold was removed, though nothing else is to be decided', () => {
+  test('comes at once where every threshold was removed, though nothing else is to be decided', () => {
     const timeline = loop({ pressureTransitionPeriodNs: 0n });
     timeline.reported(0, 50n);
     timeline.reported(1, 150n);
@@ -113,7 +113,7 @@ describe('an episode ends', () => {
     expect(timeline.reported(2, 150n)).toEqual(['ends']);
   });
 
-  test('10 s after a clock that jumped back', () => {
+  test('comes 10 s after a clock that jumped back', () => {
     const timeline = loop();
     timeline.reported(100, 50n);
     timeline.reported(101, 150n);

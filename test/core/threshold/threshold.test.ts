@@ -12,7 +12,7 @@ import { Gi, Mi, observations, threshold, value } from '../support.js';
 
 test.each<[rule: string, available: bigint, minReclaimOwed: boolean, met: boolean]>([
   ['exactly the limit is not below it', 100n * Mi, false, false],
-  ['one byte below', 100n * Mi - 1n, false, true],
+  ['one byte below the limit', 100n * Mi - 1n, false, true],
   ['above the limit, min reclaim owed', 100n * Mi + 1n, true, true],
   ['one byte short of limit plus min reclaim', 150n * Mi - 1n, true, true],
   ['limit plus min reclaim is paid back', 150n * Mi, true, false],
@@ -44,12 +44,12 @@ test('a grace period of zero makes a threshold hard', () => {
   expect(thresholdKind(threshold('memory.available', '1Gi', { graceSeconds: 1 }))).toBe('soft');
 });
 
-test('merging keeps each threshold once', () => {
+test('merged thresholds contain each threshold once', () => {
   const [a, b, c] = [threshold('memory.available', '1Gi'), threshold('memory.available', '2Gi'), threshold('pid.available', '5')];
   expect(mergeThresholds([a, b], [threshold('memory.available', '1Gi'), c])).toEqual([a, b, c]);
 });
 
-test('memory comes first, hard before soft, whatever the order was', () => {
+test('thresholds of memory are sorted first, and hard before soft, whatever their order was', () => {
   const sorted = [
     threshold('memory.available', '100Mi'),
     threshold('memory.available', '500Mi', { graceSeconds: 30 }),

@@ -2,21 +2,26 @@ import { expect, test } from 'vitest';
 import { compileWindowsGlob, foldPath, isWindowsPath } from '../../../src/core/windows/windows-path.js';
 
 test.each<[rule: string, glob: string, path: string, matches: boolean]>([
-  ['large letters are small ones', 'c:\\apps\\WEB.exe', 'C:\\Apps\\web.EXE', true],
-  ['both slashes are one', 'C:/Apps/web.exe', 'C:\\Apps\\web.exe', true],
+  ['upper-case letters are equal to lower-case letters', 'c:\\apps\\WEB.exe', 'C:\\Apps\\web.EXE', true],
+  ['slashes and backslashes are equal', 'C:/Apps/web.exe', 'C:\\Apps\\web.exe', true],
   ['* stops at a backslash', 'C:\\Apps\\*.exe', 'C:\\Apps\\bin\\web.exe', false],
   ['… and at a slash', 'C:\\Apps\\*.exe', 'C:/Apps/bin/web.exe', false],
   ['** does not', 'C:\\Apps\\**', 'C:\\Apps\\bin\\web.exe', true],
-  ['? is one character, and no slash', 'C:\\Apps?web.exe', 'C:\\Apps\\web.exe', false],
+  ['? matches one character that is not a slash', 'C:\\Apps?web.exe', 'C:\\Apps\\web.exe', false],
   ['the whole path must match', 'web.exe', 'C:\\Apps\\web.exe', false],
-  ['what is special in a pattern stands for itself', 'C:\\Program Files (x86)\\a+b.exe', 'C:\\Program Files (x86)\\a+b.exe', true],
+  [
+    'a character that is special in regular expressions stands for itself',
+    'C:\\Program Files (x86)\\a+b.exe',
+    'C:\\Program Files (x86)\\a+b.exe',
+    true,
+  ],
   ['a long path', 'C:\\Apps\\**', '\\\\?\\C:\\Apps\\web.exe', true],
   ['a long path of a share', '\\\\server\\share\\**', '\\\\?\\UNC\\server\\share\\web.exe', true],
 ])('%s', (_rule, glob, path, matches) => {
   expect(compileWindowsGlob(glob).test(path)).toBe(matches);
 });
 
-test('a path that is folded is folded', () => {
+test('a normalized path stays the same when it is normalized again', () => {
   const once = foldPath('\\\\?\\C:\\Apps');
   expect([once, foldPath(once)]).toEqual(['c:/apps', 'c:/apps']);
 });
@@ -32,6 +37,6 @@ test.each<[path: string, is: boolean]>([
   ['/var', false],
   ['//server/share', false],
   ['', false],
-])('%j is a path of Windows: %s', (path, is) => {
+])('%j as a Windows path: %s', (path, is) => {
   expect(isWindowsPath(path)).toBe(is);
 });

@@ -9,6 +9,6 @@ test.each<[state: ServiceStatus['state'], takesIt: ServiceStop, otherwise: Servi
   ['continue-pending', 'now', 'later'],
   ['stop-pending', 'ending', 'ending'],
   ['stopped', 'ending', 'ending'],
-])('on a stop request, a service that is %s would end', (state, takesIt, otherwise) => {
+])('a service that is %s would end on a stop request', (state, takesIt, otherwise) => {
   expect([serviceStop({ state, acceptsStop: true }), serviceStop({ state, acceptsStop: false })]).toEqual([takesIt, otherwise]);
 });

@@ -9,11 +9,14 @@ test.each<[rule: string, target: WindowsTarget, id: string]>([
     'service:4294967295:133000000000000001:a:b',
   ],
   ['a tree', { kind: 'tree', pid: 12, createdAt: 34n }, '12:34'],
-])('%s is found again by its id', (_rule, target, id) => {
+])('the target %s is found by its id', (_rule, target, id) => {
   expect(targetId(target)).toBe(id);
   expect(targetOf(id)).toEqual(target);
 });
 
-test.each(['/web#12', '12', '12:', ':34', 'service:12:34', 'service:12:34:', '12:34:name', 'x12:34', ''])('%j is none', (id) => {
-  expect(targetOf(id)).toBeUndefined();
-});
+test.each(['/web#12', '12', '12:', ':34', 'service:12:34', 'service:12:34:', '12:34:name', 'x12:34', ''])(
+  '%j is not the id of a target',
+  (id) => {
+    expect(targetOf(id)).toBeUndefined();
+  },
+);

@@ -16,16 +16,16 @@ const rooted = (root: string): CgroupHierarchy => ({ ...v2, root });
 test.each([
   ['a path', '/a/b', '/sys/fs/cgroup/memory/a/b'],
   ['the root is the mount point', '/', '/sys/fs/cgroup/memory'],
-])('directory: %s', (_rule, path, directory) => {
+])('the directory of a cgroup path: %s', (_rule, path, directory) => {
   expect(cgroupDirectory(v1, path)).toBe(directory);
 });
 
 test.each([
   ['trailing slash', '/a/b/', '/a/b'],
-  ['no leading slash', 'a', '/a'],
+  ['the path has no leading slash', 'a', '/a'],
   ['doubled slashes', '//a//b', '/a/b'],
   ['nothing', '', '/'],
-])('normal path: %s', (_rule, path, expected) => {
+])('the normal form of a path: %s', (_rule, path, expected) => {
   expect(normalCgroupPath(path)).toBe(expected);
 });
 
@@ -36,16 +36,16 @@ test.each([
   ['a name that begins alike', '/ab', '/a', false],
   ['everything is below the root', '/a', '/', true],
   ['the root is not below itself', '/', '/', false],
-])('below: %s', (_rule, path, ancestor, expected) => {
+])('a path below another: %s', (_rule, path, ancestor, expected) => {
   expect(isBelow(path, ancestor)).toBe(expected);
 });
 
-test('ancestors come nearest first, the mount point last', () => {
+test('ancestors are listed from the nearest to the mount point', () => {
   expect(withAncestors('/a/b')).toEqual(['/a/b', '/a', '/']);
   expect(withAncestors('/')).toEqual(['/']);
 });
 
-describe('membership', () => {
+describe('the cgroup in /proc/PID/cgroup', () => {
   const procCgroup = '12:cpu,cpuacct:/x\n9:name=systemd:/s\n5:pids:/a\u2028b\rc\n4:memory:/a/b:c\n0::/u/v\n';
   test.each<[rule: string, hierarchy: CgroupHierarchy, expected: string | undefined]>([
     ['v1 by controller; a path may hold colons', v1, '/a/b:c'],
@@ -58,7 +58,7 @@ describe('membership', () => {
   });
 });
 
-describe('path below the mount', () => {
+describe('a path below the mount', () => {
   test.each<[rule: string, root: string, kernelPath: string, expected: string | undefined]>([
     ['the whole tree is mounted', '/', '/a/b', '/a/b'],
     ['a subtree is mounted (container without a cgroup namespace)', '/docker/4f1', '/docker/4f1/job', '/job'],

@@ -47,6 +47,6 @@ test.each<[path: string, isOne: boolean]>([
   ['/besteffort', false],
   ['/mykubepods', false],
   ['/kubepods-web.slice', false],
-])('all pods, or a QoS class: %s: %s', (path, isOne) => {
+])('the cgroup of all pods or of a QoS class: %s: %s', (path, isOne) => {
   expect(isPodsCgroup(path)).toBe(isOne);
 });

@@ -28,24 +28,24 @@ describe('the cgroup of a container', () => {
     ['the root slice', `-.slice:crio:${ID}`, `/crio-${ID}.scope`],
     ['a relative path, which is below the cgroup of the runtime', `k8s.io/${ID}`, undefined],
     ['none', '', undefined],
-    ['of another: the id is not in it', '/k8s.io/shared', undefined],
+    ['a cgroup of another container, because the id is not in it', '/k8s.io/shared', undefined],
     ['the id is only above it', `/${ID}/workers`, undefined],
-    ['no slice', `batch:cri-containerd:${ID}`, undefined],
+    ['a path without a slice', `batch:cri-containerd:${ID}`, undefined],
     ['a slice as the container', `batch.slice:x:${ID}.slice`, undefined],
-    ['too many parts', `batch.slice:x:${ID}:y`, undefined],
+    ['a path with too many parts', `batch.slice:x:${ID}:y`, undefined],
   ])('%s', (_rule, cgroupsPath, path) => {
     expect(containerCgroup({ id: ID, cgroupsPath })).toBe(path);
   });
 
-  test('an id that is too short to be one proves nothing', () => {
+  test('an id that is too short is not accepted as one', () => {
     expect(containerCgroup({ id: 'a', cgroupsPath: '/system.slice/a' })).toBeUndefined();
   });
 });
 
-describe('what is a workload', () => {
+describe('the workloads of pods', () => {
   const sidecar = container({ id: OTHER, name: 'side', cgroupsPath: `/k8s.io/${OTHER}` });
 
-  test('a pod without a cgroup of its own: each of its containers', () => {
+  test('are the containers if the pod has no cgroup of its own', () => {
     expect(found(pod({ containers: [container(), sidecar] })).map(({ name, path }) => [name, path])).toEqual([
       ['default/web/app', `/k8s.io/${ID}`],
       ['default/web/side', `/k8s.io/${OTHER}`],
@@ -60,7 +60,7 @@ describe('what is a workload', () => {
       `kubepods-pod${UID.replaceAll('-', '_')}.slice:cri-containerd:${ID}`,
       `kubepods-pod${UID.replaceAll('-', '_')}.slice:cri-containerd:${OTHER}`,
     ],
-  ])('a pod with a cgroup that bears its uid, as a whole (%s)', (_driver, path, own, others) => {
+  ])("are whole pods if the pod's cgroup has its uid (%s)", (_driver, path, own, others) => {
     const containers = [container({ cgroupsPath: own }), { ...sidecar, cgroupsPath: others }];
     expect(found(pod({ containers })).map((workload) => [workload.name, workload.path])).toEqual([['default/web', path]]);
   });
@@ -74,7 +74,7 @@ describe('what is a workload', () => {
       ['default/web/app', 'default/web/side'],
     ],
     [
-      'two that are called the same',
+      'two pods of one name',
       [
         pod({ containers: [container({ cgroupsPath: `/pod${UID}/${ID}` })] }),
         pod({ name: 'b', containers: [container({ id: OTHER, cgroupsPath: `/pod${UID}/${OTHER}` })] }),
@@ -82,7 +82,7 @@ describe('what is a workload', () => {
       ['default/web/app', 'default/b/app'],
     ],
     [
-      'one that another pod has a container in, by its cgroup_parent',
+      'a container of another pod in the cgroup, because of its cgroup_parent',
       [
         pod({ containers: [container({ cgroupsPath: `/pod${UID}/${ID}` })] }),
         pod({ name: 'b', uid: 'b', containers: [container({ id: OTHER, cgroupsPath: `/pod${UID}/${OTHER}` })] }),
@@ -106,12 +106,12 @@ describe('what is a workload', () => {
       ['default/web/app'],
     ],
     ['a container whose cgroup is not known for sure', [pod({ containers: [container({ cgroupsPath: '/k8s.io' })] })], []],
-  ])('never as a whole: %s', (_rule, pods, names) => {
+  ])('are never whole pods with %s', (_rule, pods, names) => {
     expect(found(...pods).map(({ name }) => name)).toEqual(names);
   });
 });
 
-describe('what it says of itself', () => {
+describe('the annotations and labels of a pod', () => {
   const GRACE = 'io.kubernetes.pod.terminationGracePeriod';
   const part = (own: Partial<PodSandbox>, of: Partial<SandboxContainer> = {}) =>
     found(pod({ ...own, containers: [container(of)] }))[0]?.runtime;
@@ -121,25 +121,25 @@ describe('what it says of itself', () => {
     ['below zero', '-10', -10],
     ['the least', '-2147483648', -2147483648],
     ['below the least', '-2147483649', undefined],
-    ['no whole number', '1.5', undefined],
+    ['text that is not a whole number', '1.5', undefined],
     ['a word', 'high', undefined],
     ['nothing', '', undefined],
-  ])('priority: %s', (_rule, text, priority) => {
+  ])('set the priority: %s', (_rule, text, priority) => {
     expect(part({ annotations: { 'evictd.dev/priority': text } })?.priority).toBe(priority);
     expect(part({}, { annotations: { 'evictd.dev/priority': text } })?.priority).toBe(priority);
   });
 
-  test("the pod's word on priority comes before its container's", () => {
+  test('set the priority before those of its containers', () => {
     expect(part({ annotations: { 'evictd.dev/priority': '1' } }, { annotations: { 'evictd.dev/priority': '2' } })?.priority).toBe(1);
   });
 
-  test('the longest grace of all, in seconds', () => {
+  test('give the longest grace period of all containers, in seconds', () => {
     expect(part({ annotations: { [GRACE]: '5' } }, { annotations: { [GRACE]: '30' } })?.terminationGracePeriodNs).toBe(30_000_000_000n);
     expect(part({ annotations: { [GRACE]: '-1' } })).not.toHaveProperty('terminationGracePeriodNs');
     expect(part({})).not.toHaveProperty('terminationGracePeriodNs');
   });
 
-  test('labels, those of the pod before those of the container', () => {
+  test('are listed before the labels of the containers', () => {
     expect(part({ labels: { app: 'web', tier: 'front' } }, { labels: { app: 'x', own: 'y' } })?.labels).toEqual({
       app: 'web',
       tier: 'front',

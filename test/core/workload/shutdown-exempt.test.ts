@@ -9,22 +9,27 @@ const POD = { uid: 'u', namespace: 'shop', name: 'web', labels: {}, priority: 0 
 const CRITICAL = { protection: { kind: 'critical' } } as const;
 
 test.each<[rule: string, overrides: Partial<Workload>, found: Protection | undefined, why: Why]>([
-  ['any workload: ended', {}, undefined, undefined],
-  ['a critical one: ended', CRITICAL, undefined, undefined],
-  ['one that asks never to be evicted: ended', { protection: { kind: 'omit' } }, undefined, undefined],
-  ['where evictd lives: not', {}, { kind: 'self' }, 'self'],
-  ['a critical one where evictd lives: not', CRITICAL, { kind: 'self' }, 'self'],
+  ['a workload is ended', {}, undefined, undefined],
+  ['a critical workload is ended', CRITICAL, undefined, undefined],
+  ['a workload that asks never to be evicted is ended', { protection: { kind: 'omit' } }, undefined, undefined],
+  ['the workload that evictd runs in is not ended', {}, { kind: 'self' }, 'self'],
+  ['a critical workload that evictd runs in is not ended', CRITICAL, { kind: 'self' }, 'self'],
   ['a protected unit: not', { protection: { kind: 'unit', rule: 'x', why: 'x' } }, undefined, 'unit'],
-  ['what contains a protected one: not', { protection: { kind: 'contains', name: 'x' } }, undefined, 'contains'],
+  ['a workload that contains a protected one is not ended', { protection: { kind: 'contains', name: 'x' } }, undefined, 'contains'],
   ['a pod of a kubelet: not', { protection: { kind: 'kubelet' } }, undefined, 'kubelet'],
   ['a critical pod of the API server: not', { ...CRITICAL, kubernetes: POD }, undefined, 'kubelet'],
   [
-    'a critical one that is protected besides: not',
+    'a critical workload that is also protected is not ended',
     { protection: { kind: 'critical', also: { kind: 'unreported', what: 'pod' } } },
     undefined,
     'unreported',
   ],
-  ['what hides two: not', { protection: { kind: 'critical', also: { kind: 'omit', also: { kind: 'outside' } } } }, undefined, 'outside'],
+  [
+    'a workload that hides two protected ones is not ended',
+    { protection: { kind: 'critical', also: { kind: 'omit', also: { kind: 'outside' } } } },
+    undefined,
+    'outside',
+  ],
   ['a workload whose eviction would not help: ended', { protection: { kind: 'kill-failed' } }, { kind: 'changed' }, undefined],
 ])('%s', (_rule, overrides, found, why) => {
   expect(exemptFromShutdown(workload('w', overrides), found)?.kind).toBe(why);
@@ -62,13 +67,18 @@ const ssh = '/system.slice/ssh.service';
 test.each<[rule: string, found: [Why, Why], protection: Why, exempt: Why]>([
   ['nothing', protects([at('/w')]), undefined, undefined],
   ['a rule', protects([at('/w', { critical })]), 'critical', undefined],
-  ['that it asks for it', protects([at('/w', omit)]), 'omit', undefined],
+  ['its own request', protects([at('/w', omit)]), 'omit', undefined],
   ['… and a rule', protects([at('/w', { critical, ...omit })]), 'critical', undefined],
   ['a rule, where evictd lives', protects([at('/w', { critical })], ['/w']), 'critical', 'self'],
   ['a rule, and the list of units', protects([at(ssh, { critical })]), 'critical', 'unit'],
-  ['a rule, where another one lifts what the list says', protects([at(ssh, { critical, liftProtection: true })]), 'critical', undefined],
+  [
+    'a rule, where another rule lifts the protection of the list',
+    protects([at(ssh, { critical, liftProtection: true })]),
+    'critical',
+    undefined,
+  ],
   ['a rule, and the kubelet', protects([at('/w', { critical, byKubelet: true })]), 'critical', 'kubelet'],
-  ['that it asks for it, and the kubelet', protects([at('/w', { ...omit, byKubelet: true })]), 'omit', 'kubelet'],
+  ['its own request, and the kubelet', protects([at('/w', { ...omit, byKubelet: true })]), 'omit', 'kubelet'],
   ['a rule, where its pod is not reported yet', protects([at('/w', { critical, ...pending })]), 'critical', 'unreported'],
   ['a rule, outside the node', protects([at('/w', { critical })], [], '/node'), 'critical', 'outside'],
 ])('a workload is protected by %s', (_rule, found, protection, exempt) => {
@@ -79,19 +89,34 @@ const containing = (above: Written, below: Written, ...rest: [(readonly string[]
   protects([at('/w', above), at('/w/x', below)], ...rest);
 
 test.each<[rule: string, found: [Why, Why], protection: Why, exempt: Why]>([
-  ['any workload, a pod of a kubelet', containing({}, { byKubelet: true }), 'contains', 'contains'],
-  ['a critical one, any workload', containing({ critical }, {}), 'critical', undefined],
-  ['a critical one, a critical one', containing({ critical }, { critical }), 'critical', undefined],
-  ['a critical one, what asks never to be evicted', containing({ critical }, omit), 'critical', undefined],
-  ['a critical one, a pod of a kubelet', containing({ critical }, { byKubelet: true }), 'critical', 'contains'],
-  ['a critical one, a critical pod of a kubelet', containing({ critical }, { critical, byKubelet: true }), 'critical', 'contains'],
-  ['a critical one, one whose pod is not reported yet', containing({ critical }, pending), 'critical', 'contains'],
-  ['a critical one, where evictd lives', containing({ critical }, {}, ['/w/x']), 'critical', 'contains'],
-  ['a critical one, what is critical by its path', containing({ critical }, {}, [], undefined, ['/w/y']), 'critical', undefined],
-  ['one that asks never to be evicted, a critical one', containing(omit, { critical }), 'omit', 'contains'],
-  ['one that asks never to be evicted, what is critical by its path', containing(omit, {}, [], undefined, ['/w/y']), 'omit', 'contains'],
-  ['one that asks never to be evicted, another one', containing(omit, omit), 'omit', undefined],
+  ['any workload contains a pod of a kubelet', containing({}, { byKubelet: true }), 'contains', 'contains'],
+  ['a critical workload contains another', containing({ critical }, {}), 'critical', undefined],
+  ['a critical workload contains a critical one', containing({ critical }, { critical }), 'critical', undefined],
+  ['a critical workload contains one that asks never to be evicted', containing({ critical }, omit), 'critical', undefined],
+  ['a critical workload contains a pod of a kubelet', containing({ critical }, { byKubelet: true }), 'critical', 'contains'],
+  [
+    'a critical workload contains a critical pod of a kubelet',
+    containing({ critical }, { critical, byKubelet: true }),
+    'critical',
+    'contains',
+  ],
+  ['a critical workload contains one whose pod is not reported yet', containing({ critical }, pending), 'critical', 'contains'],
+  ['a critical workload contains the one that evictd runs in', containing({ critical }, {}, ['/w/x']), 'critical', 'contains'],
+  [
+    'a critical workload contains one that is critical by its path',
+    containing({ critical }, {}, [], undefined, ['/w/y']),
+    'critical',
+    undefined,
+  ],
+  ['a workload that asks never to be evicted contains a critical one', containing(omit, { critical }), 'omit', 'contains'],
+  [
+    'a workload that asks never to be evicted contains one that is critical by its path',
+    containing(omit, {}, [], undefined, ['/w/y']),
+    'omit',
+    'contains',
+  ],
+  ['a workload that asks never to be evicted contains another', containing(omit, omit), 'omit', undefined],
   ['one that asks never to be evicted, a pod of a kubelet', containing(omit, { byKubelet: true }), 'omit', 'contains'],
-])('above and below: %s', (_rule, found, protection, exempt) => {
+])('a workload and one that it contains: %s', (_rule, found, protection, exempt) => {
   expect(found).toEqual([protection, exempt]);
 });

@@ -26,7 +26,7 @@ test.each([
   '/opt',
   '/srv',
   '/mnt',
-])('%s is no directory of one workload', (path) => {
+])('%s is not the directory of one workload', (path) => {
   expect(systemDirectory(path)).toBeDefined();
 });
 
@@ -42,7 +42,7 @@ test.each([
   '/etcetera',
   '/var/lib/systemd2',
   '/root/web',
-])('%s may be one', (path) => {
+])('%s may be the directory of one workload', (path) => {
   expect(systemDirectory(path)).toBeUndefined();
 });
 
@@ -52,6 +52,6 @@ test.each<[path: string, other: string, shared: boolean]>([
   ['/srv/a/b/c', '/srv/a', true],
   ['/srv/a', '/srv/ab', false],
   ['/srv/a', '/srv/b', false],
-])('%s and %s', (path, other, shared) => {
+])('the relation of %s and %s', (path, other, shared) => {
   expect(overlap(path, other)).toBe(shared);
 });
