@@ -44,7 +44,7 @@ test('install names --logind-drop-in if the inhibit delay is too short', async (
   expect(await installs(playedMachine())).toContain('\n  evictd install --logind-drop-in: the inhibit delay of logind');
 });
 
-test('a drop-in that wins over the one that is written is named', async () => {
+test('install names a drop-in that overrides the one that evictd writes', async () => {
   setIn = { setIn: '/etc/systemd/logind.conf.d/zzz.conf' };
   onTestFinished(() => {
     setIn = {};
@@ -54,11 +54,11 @@ test('a drop-in that wins over the one that is written is named', async () => {
   );
 });
 
-test('with --logind-drop-in it does not name the option again', async () => {
+test('install --logind-drop-in does not suggest the same option', async () => {
   expect(await installs(playedMachine(), '--logind-drop-in')).not.toContain('inhibit delay of logind');
 });
 
-test('a drop-in that logind has not loaded: logind is reloaded, and the other cause is named', async () => {
+test('install reloads logind for a drop-in that it has not loaded, and names the other cause of a short delay', async () => {
   const machine = playedMachine();
   await installs(machine, '--logind-drop-in');
   machine.ran.length = 0;
@@ -69,8 +69,8 @@ test('a drop-in that logind has not loaded: logind is reloaded, and the other ca
 });
 
 test.each<[rule: string, there: string | undefined, evictable: string]>([
-  ['that is written', undefined, 'may be evicted (1): {"systemd":{"slices":["system.slice"],"units":[]}}'],
-  ['that is there', 'workloads: [{ cgroup: /mine }]\n', 'may be evicted (1): {"cgroup":"/mine"}'],
+  ['that install writes', undefined, 'may be evicted (1): {"systemd":{"slices":["system.slice"],"units":[]}}'],
+  ['that already exists', 'workloads: [{ cgroup: /mine }]\n', 'may be evicted (1): {"cgroup":"/mine"}'],
 ])('--profile shows what may be evicted with the configuration %s', async (_rule, there, evictable) => {
   const machine = playedMachine();
   const { configFile } = machine.machine.places;

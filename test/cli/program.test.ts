@@ -9,10 +9,15 @@ import { evictd } from './support.js';
 
 test.each<[rule: string, args: string[], message: string, hint: string]>([
   ['an unknown option', ['run', '--foo'], "unknown option '--foo'", 'evictd run --help'],
-  ['one that was nearly right', ['run', '--dry-rum'], "unknown option '--dry-rum' (Did you mean --dry-run?)", 'evictd run --help'],
+  [
+    'an unknown option with a similar existing one',
+    ['run', '--dry-rum'],
+    "unknown option '--dry-rum' (Did you mean --dry-run?)",
+    'evictd run --help',
+  ],
   ['an option without its value', ['rank', '--config'], "option '--config <file>' argument missing", 'evictd rank --help'],
   [
-    'of a command below a command',
+    'an unknown option of a subcommand',
     ['config', 'show', 'x'],
     "too many arguments for 'show'. Expected 0 arguments but got 1.",
     'evictd config show --help',
@@ -20,12 +25,22 @@ test.each<[rule: string, args: string[], message: string, hint: string]>([
   ['an unknown command', ['xyzzy'], "unknown command 'xyzzy'", 'evictd --help'],
   ['an unknown command below a command', ['config', 'nope'], "unknown command 'nope'", 'evictd config --help'],
   ['an unknown command with --help', ['xyzzy', '--help'], "unknown command 'xyzzy'", 'evictd --help'],
-  ['one that was nearly right', ['chek'], "unknown command 'chek' (Did you mean check?)", 'evictd --help'],
-  ['one that was nearly right with --help', ['chek', '--help'], "unknown command 'chek' (Did you mean check?)", 'evictd --help'],
+  ['an unknown command with a similar existing one', ['chek'], "unknown command 'chek' (Did you mean check?)", 'evictd --help'],
+  [
+    'an unknown command with a similar existing one and --help',
+    ['chek', '--help'],
+    "unknown command 'chek' (Did you mean check?)",
+    'evictd --help',
+  ],
   ['the same with -h behind other words', ['chek', 'it', '-h'], "unknown command 'chek' (Did you mean check?)", 'evictd --help'],
   ['the same below a command', ['config', 'chek', '--help'], "unknown command 'chek' (Did you mean check?)", 'evictd config --help'],
-  ['one that stands below another', ['schema'], "unknown command 'schema' (Did you mean config schema?)", 'evictd --help'],
-  ['what the documentation calls it', ['lint', '-h'], "unknown command 'lint' (Did you mean config check?)", 'evictd --help'],
+  ['a command that exists only below another', ['schema'], "unknown command 'schema' (Did you mean config schema?)", 'evictd --help'],
+  [
+    'a name that the documentation uses for a command',
+    ['lint', '-h'],
+    "unknown command 'lint' (Did you mean config check?)",
+    'evictd --help',
+  ],
   ['help for an unknown command', ['help', 'nope'], "unknown command 'nope'", 'evictd --help'],
   ['help for an unknown command below a command', ['help', 'config', 'nope'], "unknown command 'config nope'", 'evictd --help'],
   ['a command’s help for an unknown command', ['config', 'help', 'nope'], "unknown command 'nope'", 'evictd config --help'],
@@ -35,7 +50,7 @@ test.each<[rule: string, args: string[], message: string, hint: string]>([
   expect(exit).toBeGreaterThan(0);
 });
 
-test('a choice that was nearly right', async () => {
+test('a wrong choice causes a hint with the similar choice', async () => {
   const { stderr } = await evictd(['rank', '--signal', 'memory.availble']);
   expect(stderr).toMatch(/Allowed choices are .* \(Did you mean memory\.available\?\)\n {2}hint: evictd rank --help\n$/);
   expect((await evictd(['rank', '--signal', 'xyz'])).stderr).not.toContain('Did you mean');
@@ -57,7 +72,7 @@ test.each<[args: string[], usage: string]>([
   expect(stdout.startsWith(usage)).toBe(true);
 });
 
-test('a command is one module and one line in the list', async () => {
+test('a new command is one module and one line in the list', async () => {
   const loaded: string[] = [];
   const list = {
     toy: () => {
@@ -130,7 +145,7 @@ test.each(HELPED)('%s --help-all names nothing of Windows on Linux', async (word
   expect(stdout).not.toMatch(/Windows|ProgramData|--workload-job/);
 });
 
-test('behind --, --help-all is a word like any other', async () => {
+test('after -- --help-all is an ordinary argument', async () => {
   await expect(evictd(['config', 'import', '--from', 'earlyoom', '--', '--help-all'])).rejects.toThrow('1 configuration error');
 });
 
@@ -147,7 +162,7 @@ test.each<[code: string, args: string[]]>([
   ['PAUSE', ['pause', '1m', '--reason', 'a test']],
   ['TAINT', ['taint']],
   ['TAINT', ['taint', 'a:NoSchedule']],
-])('no evictd guards the node: EVICTD_%s_NO_INSTANCE of %j', async (code, args) => {
+])('without a running evictd the error code is EVICTD_%s_NO_INSTANCE for %j', async (code, args) => {
   const found = await evictd([...args, '--runtime-directory', '/nonexistent']).catch((error: unknown) => error);
   expect(found).toMatchObject({ code: `EVICTD_${code}_NO_INSTANCE`, message: 'no evictd guards this node' });
 });

@@ -36,7 +36,7 @@ test.each<[rule: string, yaml: string, codes: readonly string[]]>([
     [],
   ],
   [
-    'without a source: once',
+    'once for a configuration without a source',
     'evictionHard: {memory.available: 4Gi, nodefs.available: 1Gi, nodefs.inodesFree: 0%}',
     ['EVICTD_WORKLOADS_NONE'],
   ],
@@ -58,7 +58,7 @@ test('a reload that removes the last workload source warns once', () => {
   expect(warned((log) => announceReload(log, before.config, after, after, facts))).toEqual([]);
 });
 
-test('which memory counts as available is decided at the start: a change needs a restart', () => {
+test('the choice of the available-memory counter is made at the start, and a change needs a restart', () => {
   const rest = 'evictionHard: {memory.available: 1Gi, nodefs.available: 0%, nodefs.inodesFree: 0%}\nworkloads: [{cgroup: /a}]\n';
   const [before, after] = [config(rest), config(`${rest}departures: {kernel-memory: false, hard-grace: false}\n`)];
   let announced: ReloadAnnouncement | undefined;
@@ -80,27 +80,27 @@ test.each<[rule: string, started: string, after: string, codes: readonly string[
     'allocatableMemory.available<1Gi (not read), memory.available<1Gi, memory.pressure.full>30% & memory.available<10% (soft); workloads: /a',
   ],
   [
-    'as at the start: it is read',
+    'the setting is unchanged, and is read',
     `${ALLOCATABLE}enforceNodeAllocatable: []\n`,
     ALLOCATABLE,
     [],
     'allocatableMemory.available<1Gi, memory.available<1Gi, memory.pressure.full>30% & memory.available<10% (soft); workloads: /a',
   ],
   [
-    'changed: the one of the start is read',
+    'the setting has changed, and that of the start is used',
     ALLOCATABLE,
     ALLOCATABLE.replace('4Gi', '5Gi'),
     ['EVICTD_RELOAD_RESTART'],
     'allocatableMemory.available<1Gi, memory.available<1Gi, memory.pressure.full>30% & memory.available<10% (soft); workloads: /a',
   ],
   [
-    'added but not enforced: only the restart is announced',
+    'the setting was added but is not enforced, and only the need of a restart is announced',
     '',
     `${ALLOCATABLE}enforceNodeAllocatable: []\n`,
     ['EVICTD_RELOAD_RESTART'],
     'memory.available<1Gi, memory.pressure.full>30% & memory.available<10% (soft); workloads: /a',
   ],
-])('allocatable after a reload: %s', (_rule, started, after, codes, inForce) => {
+])('allocatable memory after a reload: %s', (_rule, started, after, codes, inForce) => {
   const rest = 'evictionHard: {memory.available: 1Gi, nodefs.available: 0%, nodefs.inodesFree: 0%}\nworkloads: [{cgroup: /a}]\n';
   const [before, loaded] = [config(started + rest), config(after + rest)];
   let reported: ReloadAnnouncement | undefined;
@@ -118,9 +118,9 @@ const THIRTY = `${PERIOD}shutdownGracePeriod: 30s`;
 test.each<[rule: string, yaml: string, maxNs: bigint | undefined, codes: readonly string[]]>([
   ['exactly the time that is needed', THIRTY, 32_000_000_000n, []],
   ['a nanosecond less', THIRTY, 31_999_999_999n, ['EVICTD_SHUTDOWN_DELAY']],
-  ['no shutdown grace period', PERIOD, 0n, []],
+  ['there is no shutdown grace period', PERIOD, 0n, []],
   ['logind does not answer', THIRTY, undefined, []],
-])('how long logind lets a shutdown wait: %s', async (_rule, yaml, maxNs, codes) => {
+])('the longest shutdown delay of logind: %s', async (_rule, yaml, maxNs, codes) => {
   const said: string[] = [];
   const log = { warn: (message: string, fields?: { readonly code?: unknown }) => said.push(`${String(fields?.code)} ${message}`) };
   let requested = 0;
@@ -133,7 +133,7 @@ test.each<[rule: string, yaml: string, maxNs: bigint | undefined, codes: readonl
   if (codes.length > 0) expect(said[0]).toContain('InhibitDelayMaxSec=32');
 });
 
-test('a start reads that, and so does a reload that changes it, without waiting', () => {
+test("a start reads logind's delay, and so does a reload that changes the grace period, without waiting for the answer", () => {
   const requested: bigint[] = [];
   const ask: typeof warnOfInhibitDelay = (_log, { shutdownGracePeriodNs }) => {
     requested.push(shutdownGracePeriodNs / 1_000_000_000n);

@@ -3,8 +3,8 @@ import { Closers } from '../../src/compose/closers.js';
 
 test.each<[rule: string, failing: string | undefined]>([
   ['the last opened first, once', undefined],
-  ['all, even if one throws', 'b'],
-])('closes %s', (_rule, failing) => {
+  ['all resources, even if one throws', 'b'],
+])('closers close %s', (_rule, failing) => {
   const closers = new Closers();
   const closed: string[] = [];
   const resource = (name: string): { close(): void } => ({

@@ -8,10 +8,10 @@ const report = (source: Wake['source'], effects: readonly Effect[] = []): StepRe
 const acted: Effect = { kind: 'error', message: 'anything' };
 
 test.each<[when: string, reports: readonly StepReport[], times: number]>([
-  ['after a tick', [report('tick')], 1],
-  ['after a step with effects', [report('sampler', [acted])], 1],
-  ['not after other steps, which can follow each other closely', [report('sampler'), report('look')], 0],
-  ['once for two steps without a pause between them', [report('tick'), report('sampler', [acted])], 1],
+  ['idle tasks run after a tick', [report('tick')], 1],
+  ['idle tasks run after a step with effects', [report('sampler', [acted])], 1],
+  ['idle tasks do not run after other steps, which can follow each other closely', [report('sampler'), report('look')], 0],
+  ['idle tasks run once for two steps without a pause between them', [report('tick'), report('sampler', [acted])], 1],
 ])('%s', async (_when, reports, times) => {
   const called: string[] = [];
   const idle = idleTasks([() => called.push('task')]);

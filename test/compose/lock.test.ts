@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../support/temporary-directory.js';
 
 const quiet = (): undefined => undefined;
 
-test('the lock is taken before anything of the node is read: what is read may hang', () => {
+test('the lock is acquired before evictd reads anything of the node, because a reading may hang', () => {
   const runtimeDirectory = temporaryDirectory();
   const loaded = load({
     'config.yaml': `node: { cgroup: /none/there/ }\nruntimeDirectory: ${runtimeDirectory}\nstateDirectory: ${runtimeDirectory}\n`,

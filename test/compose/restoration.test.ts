@@ -10,7 +10,7 @@ import { savedParts } from '../../src/state/saved-parts.js';
 import { StateFile } from '../../src/state/state-file.js';
 import { scratch } from '../config/scratch.js';
 
-test('a forgotten unit is not started and no longer reported as unrestored, and the journal has a record that it stays stopped', async () => {
+test('a forgotten unit is not started and not reported as unrestored, and the journal records that it stays stopped', async () => {
   const directory = scratch();
   const held = {
     unit: 'evictd-test-b.service',

@@ -56,10 +56,15 @@ function restoredAfter(agoNs: bigint, { known = 6, over = [] as number[] }) {
 
 test.each<[rule: string, agoNs: bigint, known: object, taken: object]>([
   ['continues within a minute', 50n * (MINUTE / 60n), {}, { continues: 7, evictions: [], decisions: 6 }],
-  ['is over later, and known', 2n * MINUTE, {}, { evictions: [[7, 'killNs', 'no evictd ran for 120 s']], decisions: 7 }],
-  ['is over later, also after hours', 600n * MINUTE, {}, { evictions: [[7, 'killNs', 'no evictd ran for 36000 s']], decisions: 7 }],
-  ['that the state knows is nothing new', 0n, { known: 7 }, { evictions: [], decisions: 7 }],
-  ['whose outcome is in the journal is nothing new', 2n * MINUTE, { over: [7] }, { evictions: [], decisions: 7 }],
-])('the eviction of a standing order that its evictd did not live to see %s', (_rule, agoNs, known, taken) => {
+  ['is in the journal later with its outcome', 2n * MINUTE, {}, { evictions: [[7, 'killNs', 'no evictd ran for 120 s']], decisions: 7 }],
+  [
+    'is in the journal with its outcome even hours later',
+    600n * MINUTE,
+    {},
+    { evictions: [[7, 'killNs', 'no evictd ran for 36000 s']], decisions: 7 },
+  ],
+  ['is not added if the saved state has it', 0n, { known: 7 }, { evictions: [], decisions: 7 }],
+  ['is not added if the journal has its outcome', 2n * MINUTE, { over: [7] }, { evictions: [], decisions: 7 }],
+])("a standing order's eviction at whose time evictd was killed %s", (_rule, agoNs, known, taken) => {
   expect(restoredAfter(agoNs, known)).toEqual(taken);
 });

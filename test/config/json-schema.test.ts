@@ -52,18 +52,18 @@ test.each<[wrong: string, yaml: string, fault: string]>([
   ['an unknown step', 'policies: [{name: a, when: x, then: [notfy]}]', '.policies[0].then[0]'],
   ['a step without its settings', 'policies: [{name: a, when: x, then: [reclaim]}]', '.policies[0].then[0]'],
   ['an unknown comparator', 'policies: [{name: a, when: x, then: [{kill: {by: sise}}]}]', '.policies[0].then[0]'],
-  ['no ladder', 'policies: [{name: a, when: x}]', '.policies[0].then'],
+  ['a policy without a ladder', 'policies: [{name: a, when: x}]', '.policies[0].then'],
   ['a list for a text', 'pressureWindow: [2s]', '.pressureWindow'],
   ['a text for a number', 'journal: {maxFiles: five}', '.journal.maxFiles'],
   ['a number out of range', 'journal: {maxFiles: 1}', '.journal.maxFiles'],
   ['a text for true', 'mergeDefaultEvictionSettings: "yes"', '.mergeDefaultEvictionSettings'],
   ['an unknown word', 'oomScoreAdj: on', '.oomScoreAdj'],
   ['a map for an amount', 'evictionHard: {memory.available: {}}', '.evictionHard.memory.available'],
-])('refused: %s', (_wrong, yaml, fault) => {
+])('the schema refuses %s', (_wrong, yaml, fault) => {
   expect(faults(SCHEMA, parse(yaml), '')).toEqual([fault]);
 });
 
-test('everything has a type', () => {
+test('every key of the schema has a type', () => {
   const untyped = (schema: JsonSchema, path: string): string[] => {
     const { type, anyOf, items, properties = {}, additionalProperties } = schema;
     const below: [string, JsonSchema][] = Object.entries(properties);
@@ -75,7 +75,7 @@ test('everything has a type', () => {
   expect(untyped(SCHEMA, '')).toEqual([]);
 });
 
-test('every key has a description, and every description a key', () => {
+test('every key has a description, and every description has a key', () => {
   const described = new Set<string>();
   const undescribed = (schema: JsonSchema, path: string): string[] => [
     ...(schema.anyOf ?? []).flatMap((one) => undescribed(one, path)),
@@ -90,12 +90,12 @@ test('every key has a description, and every description a key', () => {
   expect(Object.keys(DESCRIPTIONS).filter((path) => !described.has(path))).toEqual([]);
 });
 
-test('each departure from the kubelet says what it is', () => {
+test('each departure from the kubelet has a description', () => {
   const departures = Object.values(SCHEMA.properties?.departures?.properties ?? {});
   expect(new Set(departures.map(({ description }) => description)).size).toBe(DEPARTURES.length);
 });
 
-test('a description and the default stand with the key', () => {
+test('the schema shows the description and the default with the key', () => {
   const { log, evictionHard, rules } = SCHEMA.properties ?? {};
   expect(log?.properties?.level).toMatchObject({
     description: 'Least level of a line.',

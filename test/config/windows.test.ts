@@ -12,7 +12,7 @@ const read = (text: string, flags: ConfigFlags = {}, platform: Platform = window
 };
 const thresholds = ({ config }: LoadedConfig): string[] => config.thresholds.map(whenText).sort();
 
-test("nothing is set: the kubelet's thresholds of Windows, and directories below ProgramData", () => {
+test("without settings there are the kubelet's thresholds for Windows, and directories below ProgramData", () => {
   const { config } = loadConfig({ platform: windows });
   expect(config.thresholds.map(whenText).sort()).toEqual(['memory.available<500Mi', 'nodefs.available<10%']);
   expect(config).toMatchObject({
@@ -22,22 +22,22 @@ test("nothing is set: the kubelet's thresholds of Windows, and directories below
   });
 });
 
-test('with images on a drive of their own: 15 % of it, and no inodes', () => {
+test('with images on a separate drive there is a threshold of 15 % of it, and none of inodes', () => {
   const loaded = read('filesystems: {imagefs: "E:/images/"}');
   expect(loaded.config.filesystems.imagefs).toBe('E:\\images');
   expect(thresholds(loaded)).toEqual(['imagefs.available<15%', 'memory.available<500Mi', 'nodefs.available<10%']);
 });
 
-test('what is set replaces one, and keeps the others', () => {
+test('a set threshold replaces one default, and keeps the others', () => {
   expect(thresholds(read('evictionHard: {memory.available: 1Gi}'))).toEqual(['memory.available<1Gi', 'nodefs.available<10%']);
 });
 
-test('what was written is read again for Windows, on any machine', () => {
+test('a written configuration is read again for Windows, on any machine', () => {
   const { written, config } = read('workloads: [{job: batch}]');
   expect(loadWritten(JSON.parse(JSON.stringify(written)) as typeof written, {}).config).toEqual(config);
 });
 
-test('flags name sources, and together replace those of the files', () => {
+test('flags name sources, and together replace those of files', () => {
   const flags = { workloadJob: ['batch'], workloadService: ['web*'], workloadProcess: ['C:\\Apps\\**'] };
   expect(read('workloads: [{job: other}]', flags).config.workloads).toEqual([
     { job: 'batch' },
@@ -46,7 +46,7 @@ test('flags name sources, and together replace those of the files', () => {
   ]);
 });
 
-test('sources: a job, a service, programs', () => {
+test('a job, a service and programs are sources', () => {
   const { config, notices } = read(
     [
       'workloads:',
@@ -73,10 +73,16 @@ test.each<[rule: string, text: string, issue: string, message: string, hint: str
   ['a job does not take a pattern', 'workloads: [{job: "batch*"}]', '1:19 EVICTD_CONFIG_VALUE', 'not the name of a job object', 'Global'],
   ['an empty pattern', 'workloads: [{service: ""}]', '1:23 EVICTD_CONFIG_VALUE', 'is empty', 'write a name'],
   ['a text for a map', 'workloads: [{process: a.exe}]', '1:23 EVICTD_CONFIG_TYPE', 'expected a map', 'write { path: a.exe }'],
-  ['no path', 'workloads: [{process: {}}]', '1:23 EVICTD_CONFIG_MISSING', 'is missing', 'path: C:\\Apps\\**'],
-  ['two in one entry', 'workloads: [{job: a, service: b}]', '1:31 EVICTD_CONFIG_VALUE', 'cannot be combined with job', 'write two entries'],
+  ['the path is missing', 'workloads: [{process: {}}]', '1:23 EVICTD_CONFIG_MISSING', 'is missing', 'path: C:\\Apps\\**'],
+  [
+    'one entry has two sources',
+    'workloads: [{job: a, service: b}]',
+    '1:31 EVICTD_CONFIG_VALUE',
+    'cannot be combined with job',
+    'write two entries',
+  ],
   ['a mistyped key', 'workloads: [{services: a}]', '1:14 EVICTD_CONFIG_UNKNOWN_KEY', 'unknown key', 'did you mean service'],
-])('a source that is wrong: %s', (_rule, text, issue, message, hint) => {
+])('a wrong source is refused: %s', (_rule, text, issue, message, hint) => {
   const { issues } = errorOf(() => read(text));
   expect(issuesOf(() => read(text))[0]).toBe(`config.yaml:${issue}`);
   expect(issues[0]?.message).toContain(message);
@@ -112,22 +118,22 @@ describe('a setting of Linux is an error on Windows, with a hint', () => {
     expect(issues[0]?.hint).toBeTruthy();
   });
 
-  test('in a flag, too', () => {
+  test('as a flag, too', () => {
     expect(issuesOf(() => read('', { workloadCgroup: ['/a'], evictionHard: ['pid.available<1k'] }))).toEqual([
       '--workload-cgroup:1 EVICTD_CONFIG_PLATFORM',
       '--eviction-hard:1 EVICTD_CONFIG_PLATFORM',
     ]);
   });
 
-  test.each(['/var', 'C:data', '\\data', 'data'])('not a Windows path: %j', (path) => {
+  test.each(['/var', 'C:data', '\\data', 'data'])('as a path that is not a Windows path: %j', (path) => {
     expect(issuesOf(() => read(`stateDirectory: '${path}'`))).toEqual(['config.yaml:1:17 EVICTD_CONFIG_PATH']);
   });
 
-  test.each(['C:\\a\\..\\b', 'C:/../b'])('a path with ..: %j', (path) => {
+  test.each(['C:\\a\\..\\b', 'C:/../b'])('as a path with ..: %j', (path) => {
     expect(issuesOf(() => read(`stateDirectory: '${path}'`))).toEqual(['config.yaml:1:17 EVICTD_CONFIG_PATH']);
   });
 
-  test('a setting at its default is accepted', () => {
+  test('but is accepted at its default', () => {
     expect(() =>
       read('shutdownGracePeriod: 0s\nshutdownGracePeriodByPodPriority: []\noomScoreAdj: off\nreclaim: []\nnode: {}'),
     ).not.toThrow();
@@ -137,13 +143,13 @@ describe('a setting of Linux is an error on Windows, with a hint', () => {
 describe('a setting of Windows is an error on Linux', () => {
   const linux: Platform = { os: 'linux' };
 
-  test.each(['job: a', 'service: a', 'process: {path: a}'])('a source of Windows: %s', (source) => {
+  test.each(['job: a', 'service: a', 'process: {path: a}'])('as a source: %s', (source) => {
     const { issues } = errorOf(() => read(`workloads:\n  - ${source}`, {}, linux));
     expect(issuesOf(() => read(`workloads:\n  - ${source}`, {}, linux))).toEqual(['config.yaml:2:5 EVICTD_CONFIG_PLATFORM']);
     expect(issues[0]?.hint).toContain('cgroup: /workload.slice');
   });
 
-  test.each(['stateDirectory: C:\\a', 'runtimeDirectory: C:\\a'])('a path of Windows: %s', (text) => {
+  test.each(['stateDirectory: C:\\a', 'runtimeDirectory: C:\\a'])('as a path: %s', (text) => {
     const { issues } = errorOf(() => read(text, {}, linux));
     expect(issues).toMatchObject([
       { code: 'EVICTD_CONFIG_PATH', message: expect.stringContaining('not an absolute path: "C:\\\\a"') as string },

@@ -28,20 +28,20 @@ test.each<[rule: string, files: Readonly<Record<string, string>>, flags: ConfigF
   ['defaults', { 'config.yaml': '' }, {}],
   ['files that add up, in both dialects', FILES, {}],
   ['files and flags', FILES, FLAGS],
-])('what was written gives the same configuration again, also as JSON: %s', (_rule, files, flags) => {
+])('a configuration that was written gives the same configuration, also as JSON: %s', (_rule, files, flags) => {
   const loaded = load(files, flags);
   const again = loadWritten(JSON.parse(JSON.stringify(loaded.written)) as typeof loaded.written, {});
   expect(again.config).toEqual(loaded.config);
   expect(again.written.files).toEqual(loaded.written.files);
 });
 
-test('a flag more is as if it had been given at once, and wins over the same one', () => {
+test('an additional flag is the same as if given with the others, and overrides the same flag', () => {
   const more: ConfigFlags = { evictionHard: ['memory.available<5Gi'], compatibility: 'evictd', evictionMaxPodGracePeriod: '9' };
   const { written } = load(FILES, FLAGS);
   expect(loadWritten(written, more).config).toEqual(load(FILES, { ...FLAGS, ...more }).config);
 });
 
-test("a command's other options are no part of it", () => {
+test('other options of a command are not part of the configuration', () => {
   const options = { ...FLAGS, dryRun: true, record: '/x' };
   expect(load(FILES, options).written.flags).toEqual(FLAGS);
 });

@@ -23,11 +23,11 @@ function looked(options: Parameters<typeof configForLooking>[0]) {
 
 const BROKEN = 'oomScoreAdj: nonsense\nrules: 7\n';
 
-test('a right configuration: no warning', () => {
+test('a correct configuration causes no warning', () => {
   expect(looked({ config: written('oomScoreAdj: rank') })).toMatchObject({ config: { oomScoreAdj: 'rank' }, errors: undefined, said: '' });
 });
 
-test('errors: what evictd has in force, with one warning that names the first of them', () => {
+test("with errors in the files the command uses the running evictd's configuration, and one warning names the first error", () => {
   const runtimeDirectory = scratch();
   const kept = new LastGoodConfiguration(runtimeDirectory, 'machine');
   kept.keep(loadConfig({ platform: LINUX, file: written('oomScoreAdj: qos\nmonitoringInterval: 7s') }));
@@ -40,18 +40,18 @@ test('errors: what evictd has in force, with one warning that names the first of
   );
 });
 
-test('errors, and no evictd runs: the defaults', () => {
+test('with errors in the files and no running evictd the command uses the defaults', () => {
   const { config, said } = looked({ config: written(BROKEN), runtimeDirectory: scratch() });
   expect(config.oomScoreAdj).toBe('off');
   expect(said).toContain('this command uses the defaults');
 });
 
-test('a file that is not there, or a wrong flag, is refused', () => {
+test('a missing file and a wrong flag are refused', () => {
   expect(() => looked({ config: '/nonexistent/evictd.yaml' })).toThrow(ConfigError);
   expect(() => looked({ evictionHard: ['nope<1'] })).toThrow(ConfigError);
 });
 
-test('the file in the runtime directory is for root only, and is gone at the end', () => {
+test('the file in the runtime directory is readable by root only, and is removed at the end', () => {
   const runtimeDirectory = scratch();
   const kept = new LastGoodConfiguration(runtimeDirectory, 'machine');
   kept.keep(loadConfig({ platform: LINUX, file: written('oomScoreAdj: qos') }));

@@ -24,14 +24,14 @@ test.each<[rule: string, error: unknown, text: string | RegExp, exit: number]>([
     1,
   ],
   [
-    'a cause that the message has already is not said again',
+    'a cause that the message already contains is not repeated',
     new UnavailableError('EVICTD_JOURNAL_OPEN', 'no journal in /x: Error: EIO: i/o error', { cause: new Error('EIO: i/o error') }),
     'evictd: EVICTD_JOURNAL_OPEN: no journal in /x: Error: EIO: i/o error\n',
     75,
   ],
   ['every other error with a code', new EvictdError('EVICTD_X', 'y'), 'evictd: EVICTD_X: y\n', 1],
   [
-    'configuration: every issue, as much of its place as is known',
+    'a configuration error shows every issue, with as much of its position as is known',
     new ConfigError([
       { code: 'EVICTD_CONFIG_A', message: 'a', position, hint: 'do b' },
       { code: 'EVICTD_CONFIG_B', message: 'b', position: { file: '--node-cgroup' } },
@@ -45,7 +45,7 @@ test.each<[rule: string, error: unknown, text: string | RegExp, exit: number]>([
     /^evictd: EVICTD_INTERNAL: TypeError: x is undefined\n {4}at [^]*\n {2}hint: this is a defect/,
     1,
   ],
-  ['something thrown that is no error', 'boom', /^evictd: EVICTD_INTERNAL: boom\n/, 1],
+  ['a thrown value that is not an error is shown', 'boom', /^evictd: EVICTD_INTERNAL: boom\n/, 1],
 ])('%s', (_rule, error, text, exit) => {
   if (typeof text === 'string') expect(formatError(error)).toBe(text);
   else expect(formatError(error)).toMatch(text);

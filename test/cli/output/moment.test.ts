@@ -36,11 +36,11 @@ test.each<[text: string, moment: string]>([
   ['2026-11-21T08:30+05:30', '2026-11-21T03:00:00.000Z'],
   ['2026-11-21T08:30-0500', '2026-11-21T13:30:00.000Z'],
   ['2028-02-29', '2028-02-28T23:00:00.000Z'],
-])("'%s' is a moment", (text, moment) => {
+])("'%s' is parsed as a time", (text, moment) => {
   expect(iso(text)).toBe(moment);
 });
 
-test('days of 23 and 25 hours', () => {
+test('days of 23 and 25 hours are parsed', () => {
   expect(iso('today', '2026-03-29T21:00:00Z')).toBe('2026-03-28T23:00:00.000Z');
   expect(iso('yesterday', '2026-03-30T05:00:00Z')).toBe('2026-03-28T23:00:00.000Z');
   expect(iso('yesterday', '2026-10-26T05:00:00Z')).toBe('2026-10-24T22:00:00.000Z');
@@ -60,7 +60,7 @@ test.each([
   '2026-11-21T08:30+1',
   '2h 3m',
   'today 08:30',
-])("'%s' is not a time", (text) => {
+])("'%s' is refused as a time", (text) => {
   expect(() => iso(text)).toThrow(UsageError);
   expect(() => iso(text)).toThrow(`--since '${text}' is not a time`);
 });

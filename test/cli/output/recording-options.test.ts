@@ -14,7 +14,7 @@ test('without --record nothing is recorded', () => {
   expect(plan('--record-max-size', '1Mi')).toBeUndefined();
 });
 
-test('what is kept unless it is said', () => {
+test('a recording has default limits', () => {
   expect(plan('--record', 'f')).toEqual({
     path: 'f',
     limits: { maxBytes: 64 * 1024 * 1024, maxAgeMs: 86_400_000 },
@@ -22,7 +22,7 @@ test('what is kept unless it is said', () => {
   });
 });
 
-test('what is said', () => {
+test('options set the limits of a recording', () => {
   expect(plan('--record', 'f', '--record-max-size', '1.5Mi', '--record-max-age', '90m', '--record-workloads', '0s')).toEqual({
     path: 'f',
     limits: { maxBytes: 1_572_864, maxAgeMs: 5_400_000 },
@@ -31,13 +31,13 @@ test('what is said', () => {
 });
 
 test.each<[rule: string, args: readonly string[]]>([
-  ['no amount', ['--record-max-size', 'much']],
-  ['too little to be useful', ['--record-max-size', '63Ki']],
-  ['more than 8Ti', ['--record-max-size', '9Ti']],
-  ['no duration', ['--record-max-age', '1 day']],
+  ['the size is not an amount', ['--record-max-size', 'much']],
+  ['the size is too small to be useful', ['--record-max-size', '63Ki']],
+  ['the size is more than 8Ti', ['--record-max-size', '9Ti']],
+  ['the age is not a duration', ['--record-max-age', '1 day']],
   ['an age below a minute', ['--record-max-age', '59s']],
   ['a negative pace', ['--record-workloads', '-1s']],
-])('%s is refused', (_rule, args) => {
+])('the recording option is refused: %s', (_rule, args) => {
   expect(() => plan('--record', 'f', ...args)).toThrow(CommanderError);
 });
 

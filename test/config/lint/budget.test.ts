@@ -12,11 +12,11 @@ const found = (max: number, bands: Bands, rest: object = {}): string[] =>
 
 test.each<[rule: string, max: number, bands: Bands, expected: string[]]>([
   ['the default', 5, [], []],
-  ['no eviction at all', 0, [{ minPriority: 0, max: 0 }], ['EVICTD_LINT_BUDGET_NONE evictionBudget.max']],
+  ['a budget permits no eviction at all', 0, [{ minPriority: 0, max: 0 }], ['EVICTD_LINT_BUDGET_NONE evictionBudget.max']],
   ['a band below the whole', 5, [{ minPriority: 0, max: 4 }], []],
   ['a band of the whole', 5, [{ minPriority: 0, max: 5 }], ['EVICTD_LINT_BUDGET_BAND evictionBudget.bands[0]']],
   [
-    'a band within a wider one of the same number, in any order',
+    'a band lies within a wider band of the same number, in any order',
     5,
     [
       { minPriority: 100, max: 2 },
@@ -25,7 +25,7 @@ test.each<[rule: string, max: number, bands: Bands, expected: string[]]>([
     ['EVICTD_LINT_BUDGET_BAND evictionBudget.bands[0]'],
   ],
   [
-    'never above a priority',
+    'a band can never be used up above a priority',
     5,
     [
       { minPriority: 100, max: 0 },
@@ -37,7 +37,7 @@ test.each<[rule: string, max: number, bands: Bands, expected: string[]]>([
   expect(found(max, bands)).toEqual(expected);
 });
 
-test('a budget without its departure', () => {
+test('a budget without its departure has no effect', () => {
   const departures = without('budget');
   expect(found(0, [], { departures })).toEqual([]);
   expect(found(0, [], { departures, written: new Map([['evictionBudget.max', 0]]) })).toEqual(['EVICTD_LINT_BUDGET_OFF evictionBudget']);

@@ -31,9 +31,9 @@ describe('disruptionBudgets', () => {
   });
 
   test.each<[wrong: string, entry: string, issue: string]>([
-    ['no limit', '{ name: web, match: {} }', 'config.yaml:2:5 EVICTD_CONFIG_MISSING'],
-    ['both limits', '{ name: web, match: {}, minAvailable: 1, maxUnavailable: 1 }', 'config.yaml:2:62 EVICTD_CONFIG_VALUE'],
-    ['more than all', '{ name: web, match: {}, minAvailable: 101% }', 'config.yaml:2:43 EVICTD_CONFIG_VALUE'],
+    ['a budget without a limit', '{ name: web, match: {} }', 'config.yaml:2:5 EVICTD_CONFIG_MISSING'],
+    ['a budget with both limits', '{ name: web, match: {}, minAvailable: 1, maxUnavailable: 1 }', 'config.yaml:2:62 EVICTD_CONFIG_VALUE'],
+    ['a percentage above 100', '{ name: web, match: {}, minAvailable: 101% }', 'config.yaml:2:43 EVICTD_CONFIG_VALUE'],
     ['below 0', '{ name: web, match: {}, minAvailable: -1 }', 'config.yaml:2:43 EVICTD_CONFIG_VALUE'],
     ['half a workload', '{ name: web, match: {}, minAvailable: 1.5 }', 'config.yaml:2:43 EVICTD_CONFIG_VALUE'],
     ['a name that no label of a metric has', '{ name: Web, match: {}, minAvailable: 1 }', 'config.yaml:2:13 EVICTD_CONFIG_VALUE'],
@@ -42,26 +42,26 @@ describe('disruptionBudgets', () => {
     expect(issuesOf(() => read(entry))).toEqual([issue]);
   });
 
-  test('names are distinct', () => {
+  test('have distinct names', () => {
     const entry = '{ name: web, match: {}, minAvailable: 1 }';
     expect(issuesOf(() => read(entry, entry))).toEqual(['config.yaml:3:5 EVICTD_CONFIG_VALUE']);
   });
 });
 
-describe('lint', () => {
+describe('lint of disruption budgets', () => {
   const web = (name: string, budgets = ['web']) => present(name, { budgets });
   const vacant = present('web-9', { budgets: ['web'], unevictable: { kind: 'vacant', text: 'it has no process' } });
 
   test.each<[rule: string, entry: string, workloads: ReturnType<typeof web>[], expected: string[]]>([
-    ['permits one', '{ name: web, match: {}, minAvailable: 2 }', [web('a'), web('b'), web('c')], []],
-    ['nothing may be unavailable', '{ name: web, match: {}, maxUnavailable: 0 }', [], ['NONE']],
-    ['all must be available', '{ name: web, match: {}, minAvailable: 100% }', [], ['NONE']],
-    ['more than expected must be available', '{ name: web, match: {}, minAvailable: 3, expected: 3 }', [], ['NONE']],
+    ['a budget permits one eviction', '{ name: web, match: {}, minAvailable: 2 }', [web('a'), web('b'), web('c')], []],
+    ['a budget permits no unavailable workload', '{ name: web, match: {}, maxUnavailable: 0 }', [], ['NONE']],
+    ['a budget needs all workloads', '{ name: web, match: {}, minAvailable: 100% }', [], ['NONE']],
+    ['a budget needs more workloads than expected', '{ name: web, match: {}, minAvailable: 3, expected: 3 }', [], ['NONE']],
     ['fewer than expected must be available', '{ name: web, match: {}, minAvailable: 2, expected: 3 }', [], []],
-    ['as many as there are must be available', '{ name: web, match: {}, minAvailable: 2 }', [web('a'), web('b')], ['NONE']],
+    ['a budget needs as many workloads as exist', '{ name: web, match: {}, minAvailable: 2 }', [web('a'), web('b')], ['NONE']],
     ['a workload without a process is not there', '{ name: web, match: {}, minAvailable: 2 }', [web('a'), web('b'), vacant], ['NONE']],
     ['matches none', '{ name: web, match: {}, minAvailable: 2 }', [web('a', [])], ['UNMATCHED']],
-    ['no workload exists at all', '{ name: web, match: {}, minAvailable: 2 }', [], []],
+    ['there are no workloads', '{ name: web, match: {}, minAvailable: 2 }', [], []],
     [
       'the second of two budgets of a workload',
       '{ name: web, match: {}, minAvailable: 1 }',

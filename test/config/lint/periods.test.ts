@@ -6,13 +6,13 @@ import { lintReadings } from '../../../src/config/lint/thresholds/readings.js';
 import { SECOND, threshold } from '../../core/support.js';
 import { machine, subject } from './support.js';
 
-describe('grace periods of disks', () => {
+describe('grace periods of disk thresholds', () => {
   test.each<[rule: string, signal: Signal, graceSeconds: number, reported: boolean]>([
-    ['as long as the interval', 'nodefs.available', 10, false],
+    ['the grace period is as long as the interval', 'nodefs.available', 10, false],
     ['shorter: it is not looked at before', 'nodefs.available', 9, true],
     ['inodes too', 'nodefs.inodesFree', 1, true],
     ['memory is looked at when the grace period ends', 'memory.available', 1, false],
-    ['none: it is a hard threshold', 'nodefs.available', 0, false],
+    ['a threshold without a grace period is hard', 'nodefs.available', 0, false],
   ])('%s', (_rule, signal, graceSeconds, reported) => {
     const found = lintPeriods(subject([threshold(signal, '10%', { graceSeconds })]));
     expect(found.map(({ level, code }) => [level, code])).toEqual(reported ? [['info', 'EVICTD_LINT_GRACE_PERIOD']] : []);
@@ -21,9 +21,9 @@ describe('grace periods of disks', () => {
 
 test.each<[rule: string, pressureTransitionPeriodNs: bigint, reported: RegExp | undefined]>([
   ['a transition period as long as the interval', 10n * SECOND, undefined],
-  ['a shorter one', 10n * SECOND - 1n, /is shorter than the monitoring interval/],
+  ['a shorter period', 10n * SECOND - 1n, /is shorter than the monitoring interval/],
   ['none', 0n, /no node condition is ever true/],
-  ['one below 0', -SECOND, /no node condition is ever true/],
+  ['a period below 0', -SECOND, /no node condition is ever true/],
 ])('%s', (_rule, pressureTransitionPeriodNs, reported) => {
   const found = lintPeriods(subject([threshold('memory.available', '1Gi')], { pressureTransitionPeriodNs }));
   expect(found.map(({ level, code }) => [level, code])).toEqual(reported ? [['info', 'EVICTD_LINT_TRANSITION_PERIOD']] : []);
@@ -45,7 +45,7 @@ describe("a workload's own termination grace", () => {
   });
 });
 
-describe('an entry without its threshold', () => {
+describe('an entry for a threshold that does not exist', () => {
   const hard = threshold('memory.available', '1Gi');
   test.each<[rule: string, written: Readonly<Record<string, string>>, keys: readonly string[]]>([
     ['min reclaim of a hard threshold', { 'evictionMinimumReclaim.memory.available': '1Gi' }, []],
@@ -55,9 +55,13 @@ describe('an entry without its threshold', () => {
       { 'evictionSoftGracePeriod.memory.available': '1s' },
       ['evictionSoftGracePeriod.memory.available'],
     ],
-    ['… of a soft one', { 'evictionSoftGracePeriod.memory.available': '1s', 'evictionSoft.memory.available': '2Gi' }, []],
     [
-      '… of one that is switched off',
+      'a soft threshold with its grace period is complete',
+      { 'evictionSoftGracePeriod.memory.available': '1s', 'evictionSoft.memory.available': '2Gi' },
+      [],
+    ],
+    [
+      'a grace period without effect, because the soft threshold is switched off',
       { 'evictionSoftGracePeriod.memory.available': '1s', 'evictionSoft.memory.available': '0%' },
       ['evictionSoftGracePeriod.memory.available'],
     ],
@@ -68,7 +72,7 @@ describe('an entry without its threshold', () => {
 
 describe('signals that this machine does not have', () => {
   const both = [threshold('nodefs.inodesFree', '5%'), threshold('nodefs.inodesFree', '10%', { graceSeconds: 1 })];
-  test('one that cannot be read is reported once', () => {
+  test('a signal that cannot be read is reported once', () => {
     const found = lintReadings(subject(both), machine({ unreadable: new Map([['nodefs.inodesFree', '/data: ENOENT']]) }));
     expect(found).toMatchObject([
       { level: 'warn', code: 'EVICTD_SIGNAL_UNREADABLE', message: 'nodefs.inodesFree cannot be read: /data: ENOENT' },
@@ -82,7 +86,7 @@ describe('signals that this machine does not have', () => {
     ]);
   });
 
-  test('one that does not exist is no trouble', () => {
+  test('a signal that does not exist is not reported', () => {
     const found = lintReadings(subject(both), machine({ absent: new Map([['nodefs.inodesFree', 'btrfs makes inodes as needed']]) }));
     expect(found).toMatchObject([{ level: 'info', code: 'EVICTD_LINT_UNREACHABLE' }]);
   });
@@ -90,15 +94,21 @@ describe('signals that this machine does not have', () => {
   const own = { 'evictionHard.allocatableMemory.available': '0%' };
   test.each<[rule: string, signal: Signal, written: Readonly<Record<string, string>>, hint: string, key: string]>([
     ['0% switches it off', 'nodefs.inodesFree', {}, 'set it to 0% to disable its threshold', 'evictionHard.nodefs.inodesFree'],
-    ['not a copied one', 'allocatableMemory.available', {}, 'enforceNodeAllocatable: []', 'evictionHard.allocatableMemory.available'],
+    [
+      'a threshold that is not copied',
+      'allocatableMemory.available',
+      {},
+      'enforceNodeAllocatable: []',
+      'evictionHard.allocatableMemory.available',
+    ],
     ['beside 0% it is the copy', 'allocatableMemory.available', own, 'enforceNodeAllocatable: []', 'evictionHard.memory.available'],
-  ])('what to do: %s', (_rule, signal, written, hint, key) => {
+  ])('the hint says what to do: %s', (_rule, signal, written, hint, key) => {
     const looked = subject([threshold(signal, '1Gi')], { written: new Map(Object.entries(written)) });
     const found = lintReadings(looked, machine({ unreadable: new Map([[signal, 'EIO']]) }));
     expect(found).toMatchObject([{ key, hint: expect.stringContaining(hint) as unknown }]);
   });
 
-  test('a copied one that does not exist can be switched off, too', () => {
+  test('a copied threshold whose signal does not exist can be switched off, too', () => {
     const found = lintReadings(
       subject([threshold('allocatableMemory.available', '1Gi')]),
       machine({ absent: new Map([['allocatableMemory.available', '/a does not exist']]) }),
@@ -106,7 +116,7 @@ describe('signals that this machine does not have', () => {
     expect(found).toMatchObject([{ level: 'info', hint: expect.stringContaining('enforceNodeAllocatable: []') as unknown }]);
   });
 
-  test('one without a threshold does not matter', () => {
+  test('a signal without a threshold is not reported', () => {
     expect(lintReadings(subject([]), machine({ unreadable: new Map([['nodefs.inodesFree', 'ENOENT']]) }))).toEqual([]);
   });
 });

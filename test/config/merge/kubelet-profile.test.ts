@@ -37,21 +37,21 @@ test.each<[rule: string, yaml: string, expected: object]>([
   ['the default', '', { compatibility: 'evictd', departures: departuresOf('evictd') }],
   ['the kubelet, bit for bit', KUBELET, { compatibility: 'kubelet', departures: departuresOf('kubelet') }],
   [
-    'one departure left out',
+    'a kubelet configuration with one departure switched off',
     'departures: {inode-ranking: false, no-yield: true}\n',
     { departures: { ...departuresOf('evictd'), 'inode-ranking': false } },
   ],
   [
-    'one departure from the kubelet',
+    'a configuration with one departure from the kubelet',
     `${KUBELET}departures: {hard-grace: true}\n`,
     { departures: { ...departuresOf('kubelet'), 'hard-grace': true } },
   ],
-  ['no allocatable', '', { allocatable: undefined }],
+  ['a configuration without allocatable memory', '', { allocatable: undefined }],
   ['allocatable', 'allocatable: {cgroup: /kubepods/, capacity: 1Ki}\n', { allocatable: { cgroup: '/kubepods', capacity: 1024n } }],
   ['processes are not marked', '', { oomScoreAdj: 'off' }],
   ['off is a word in YAML 1.2', 'oomScoreAdj: off\n', { oomScoreAdj: 'off' }],
   ['processes are marked by rank', 'oomScoreAdj: rank\n', { oomScoreAdj: 'rank' }],
-])('reads %s', (_rule, yaml, expected) => {
+])('the profile is read from %s', (_rule, yaml, expected) => {
   expect(load({ 'config.yaml': yaml }).config).toMatchObject(expected);
 });
 
@@ -85,27 +85,22 @@ test.each<[rule: string, yaml: string, key: string, origin: string]>([
   ['a departure, by the profile', KUBELET, 'departures.no-yield', 'compatibility: kubelet'],
   ['a value that a departure decides, by the profile', KUBELET, 'mergeDefaultEvictionSettings', 'compatibility: kubelet'],
   ['the grace period, by the profile', KUBELET, 'evictionMaxPodGracePeriod', 'compatibility: kubelet'],
-  [
-    'by a departure of its own',
-    'departures: {merge-defaults: false}\n',
-    'mergeDefaultEvictionSettings',
-    'departures.merge-defaults: false',
-  ],
+  ['a departure of its own', 'departures: {merge-defaults: false}\n', 'mergeDefaultEvictionSettings', 'departures.merge-defaults: false'],
   [
     'the grace period, by its departure',
     'departures: {soft-default-grace: false}\n',
     'evictionMaxPodGracePeriod',
     'departures.soft-default-grace: false',
   ],
-  ['what is set is set', `${KUBELET}evictionMaxPodGracePeriod: 3\n`, 'evictionMaxPodGracePeriod', 'config.yaml:2:28'],
+  ['a value that is set keeps its position', `${KUBELET}evictionMaxPodGracePeriod: 3\n`, 'evictionMaxPodGracePeriod', 'config.yaml:2:28'],
 ])('the origin of a value that is not set: %s', (_rule, yaml, key, origin) => {
   expect(at(load({ 'config.yaml': yaml }).origins.get(key)?.origin)).toBe(origin);
 });
 
 test.each<[rule: string, yaml: string, flags: ConfigFlags, thresholds: string[], notices: string[]]>([
-  ['nothing set: the defaults', 'departures: {merge-defaults: false}\n', {}, DEFAULTS, []],
+  ['the defaults hold where no signal is set', 'departures: {merge-defaults: false}\n', {}, DEFAULTS, []],
   [
-    'setting one signal drops the other defaults, with a notice',
+    'one set signal drops the other defaults, with a notice',
     'departures: {merge-defaults: false}\nevictionHard: {memory.available: 1Gi}\n',
     {},
     ['memory.available<1Gi/0'],
@@ -148,7 +143,7 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, thresholds: string[],
     ],
   ],
   [
-    'it fills an empty map, too',
+    'an empty map is filled with the defaults, too',
     'departures: {merge-defaults: false}\nmergeDefaultEvictionSettings: true\nevictionHard: {}\n',
     {},
     DEFAULTS,
@@ -178,47 +173,47 @@ test.each<[rule: string, yaml: string, thresholds: string[], notices: string[]]>
   ['departure taken, nothing configured: no copy', '', DEFAULTS, []],
   ['departure taken, configured: copied', 'allocatable: {cgroup: /a, capacity: 1Gi}\n', [COPY, ...DEFAULTS], []],
   [
-    'departure taken, configured, not enforced: no copy',
+    'with the departure, configured, not enforced: it is not copied',
     'allocatable: {cgroup: /a, capacity: 1Gi}\nenforceNodeAllocatable: [none]\n',
     DEFAULTS,
     [],
   ],
   [
-    'not taken: always copied, with a warning if it cannot be read',
+    'without the departure it is always copied, with a warning if it cannot be read',
     'departures: {allocatable: false}\n',
     [COPY, ...DEFAULTS],
     [unreadable('departures.allocatable: false')],
   ],
-  ['not taken, by the profile', KUBELET, [COPY, ...DEFAULTS], [unreadable('compatibility: kubelet')]],
+  ['without the departure by the profile it is copied', KUBELET, [COPY, ...DEFAULTS], [unreadable('compatibility: kubelet')]],
   [
-    'not taken, configured: no notice',
+    'without the departure, configured: there is no notice',
     'departures: {allocatable: false}\nallocatable: {cgroup: /a, capacity: 1Gi}\n',
     [COPY, ...DEFAULTS],
     [],
   ],
-  ['not taken, not enforced: no copy', 'departures: {allocatable: false}\nenforceNodeAllocatable: []\n', DEFAULTS, []],
+  ['without the departure, not enforced: it is not copied', 'departures: {allocatable: false}\nenforceNodeAllocatable: []\n', DEFAULTS, []],
   [
-    'a threshold of its own that cannot be read',
+    'an own threshold that cannot be read is reported',
     'evictionHard: {allocatableMemory.available: 5%, memory.available: 0%, nodefs.available: 0%, nodefs.inodesFree: 0%}\n',
     ['allocatableMemory.available<5%/0'],
     ['warn ALLOCATABLE allocatableMemory.available<5% cannot be read without allocatable'],
   ],
-  ['departure taken: an entry of its own replaces the copy', `${BOTH('5%')}${ALLOCATABLE}`, ['allocatableMemory.available<5%/0'], []],
+  ['with the departure an own entry replaces the copy', `${BOTH('5%')}${ALLOCATABLE}`, ['allocatableMemory.available<5%/0'], []],
   ['departure taken: 0% switches the copy off', `${BOTH('0%')}${ALLOCATABLE}`, [], []],
   [
-    'departure taken: a soft threshold of its own holds besides the copy',
+    'with the departure an own soft threshold holds beside the copy',
     `${ALLOCATABLE}evictionSoft: {allocatableMemory.available: 1Gi}\nevictionSoftGracePeriod: {allocatableMemory.available: 1s}\n`,
     [COPY, 'allocatableMemory.available<1Gi/1000000000', ...DEFAULTS],
     [],
   ],
   [
-    'not taken: an entry of its own holds besides the copy, as in the kubelet',
+    'without the departure an own entry holds beside the copy, as in the kubelet',
     `${KUBELET}${BOTH('5%')}${ALLOCATABLE}`,
     ['allocatableMemory.available<5%/0', 'allocatableMemory.available<1Gi/0'],
     [],
   ],
   [
-    'not taken: 0% does not switch the copy off, as in the kubelet',
+    'without the departure 0% does not switch the copy off, as in the kubelet',
     `${KUBELET}${BOTH('0%')}${ALLOCATABLE}`,
     ['allocatableMemory.available<1Gi/0'],
     [],
@@ -231,15 +226,15 @@ test.each<[rule: string, yaml: string, thresholds: string[], notices: string[]]>
 
 test.each<[rule: string, yaml: string, position: string | undefined]>([
   ['the line of the threshold', 'evictionHard: {memory.available: 1Gi}\ncompatibility: kubelet\n', '1:34'],
-  ['by default, that of what copies it', '\ncompatibility: kubelet\n', '2:16'],
-  ['that of its own', 'evictionHard: {allocatableMemory.available: 1Gi}\n', '1:45'],
+  ['by default it is that of the setting that causes the copy', '\ncompatibility: kubelet\n', '2:16'],
+  ['it is that of the threshold itself', 'evictionHard: {allocatableMemory.available: 1Gi}\n', '1:45'],
 ])('the position of an unreadable allocatable threshold: %s', (_rule, yaml, position) => {
   const found = load({ 'config.yaml': yaml }).notices.filter(({ code }) => code === 'EVICTD_CONFIG_ALLOCATABLE');
   expect(found.map((notice) => [notice.position?.line, notice.position?.column].join(':'))).toEqual([position]);
 });
 
 test.each<[rule: string, yaml: string, shown: string[]]>([
-  ['no copy', '', []],
+  ['nothing is copied', '', []],
   [
     'the copy, with its minimum reclaim',
     `${ALLOCATABLE}evictionMinimumReclaim: {memory.available: 1Mi}\n`,
@@ -249,24 +244,28 @@ test.each<[rule: string, yaml: string, shown: string[]]>([
     ],
   ],
   [
-    'beside one of its own',
+    'the copy beside an own threshold',
     `${KUBELET}${BOTH('0%')}`,
     [
       'evictionHard.allocatableMemory.available 0% config.yaml:2:45',
       'evictionHard.allocatableMemory.available (copy) 1Gi copied from evictionHard.memory.available',
     ],
   ],
-  ['one of its own instead', `${ALLOCATABLE}${BOTH('5%')}`, ['evictionHard.allocatableMemory.available 5% config.yaml:2:45']],
+  ['an own threshold instead of the copy', `${ALLOCATABLE}${BOTH('5%')}`, ['evictionHard.allocatableMemory.available 5% config.yaml:2:45']],
   [
-    'a soft one that is hard',
+    'a soft threshold that is hard is copied',
     `${ALLOCATABLE}evictionHard: {memory.available: 0%}\nevictionSoft: {memory.available: 2Gi}\nevictionSoftGracePeriod: {memory.available: 0s}\n`,
     [
       'evictionSoft.allocatableMemory.available 2Gi copied from evictionSoft.memory.available',
       'evictionSoftGracePeriod.allocatableMemory.available 0s copied from evictionSoftGracePeriod.memory.available',
     ],
   ],
-  ['nothing of a soft one', `${ALLOCATABLE}evictionHard: {memory.available: 0%}\nevictionMinimumReclaim: {memory.available: 1Mi}\n`, []],
-])('what is copied is shown: %s', (_rule, yaml, shown) => {
+  [
+    'a soft threshold is not copied',
+    `${ALLOCATABLE}evictionHard: {memory.available: 0%}\nevictionMinimumReclaim: {memory.available: 1Mi}\n`,
+    [],
+  ],
+])('the shown origins of a copied threshold: %s', (_rule, yaml, shown) => {
   const { origins } = load({ 'config.yaml': yaml });
   const rows = [...origins].filter(([key]) => key.includes('allocatableMemory'));
   expect(rows.map(([key, { value, origin }]) => `${key} ${String(value)} ${at(origin)}`)).toEqual(shown);
@@ -274,7 +273,7 @@ test.each<[rule: string, yaml: string, shown: string[]]>([
 
 test.each<[rule: string, yaml: string, flags: ConfigFlags, graceNs: bigint]>([
   ['the departure: 10 s', '', {}, 10_000_000_000n],
-  ['without it unset is 0', 'departures: {soft-default-grace: false}\n', {}, 0n],
+  ['without the departure an unset value is 0', 'departures: {soft-default-grace: false}\n', {}, 0n],
   ['the kubelet: 0', KUBELET, {}, 0n],
   ['set in a file', `${KUBELET}evictionMaxPodGracePeriod: 7\n`, {}, 7_000_000_000n],
   ['set as a flag', KUBELET, { evictionMaxPodGracePeriod: '8' }, 8_000_000_000n],
@@ -286,13 +285,13 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, graceNs: bigint]>([
   expect(origins.get('evictionMaxPodGracePeriod')?.value).toBe(Number(graceNs / 1_000_000_000n));
 });
 
-test('as the kubelet: a transition period of 0s in a file is 5m', () => {
+test('a transition period of 0s in a file is 5m, as in the kubelet', () => {
   expect(load({ 'config.yaml': `${KUBELET}evictionPressureTransitionPeriod: 0s\n` }).config.pressureTransitionPeriodNs).toBe(
     300_000_000_000n,
   );
 });
 
-test('as the kubelet: a transition period below 0 is taken', () => {
+test('a negative transition period is accepted, as in the kubelet', () => {
   const yaml = `${KUBELET}evictionPressureTransitionPeriod: -1s\n`;
   expect(load({ 'config.yaml': yaml }).config.pressureTransitionPeriodNs).toBe(-1_000_000_000n);
   expect(load({ 'config.yaml': KUBELET }, { evictionPressureTransitionPeriod: '-1s' }).config.pressureTransitionPeriodNs).toBe(
@@ -300,12 +299,12 @@ test('as the kubelet: a transition period below 0 is taken', () => {
   );
 });
 
-test('as the kubelet: NaN% gets through', () => {
+test('NaN% is accepted, as in the kubelet', () => {
   const yaml = `${KUBELET}enforceNodeAllocatable: []\nevictionHard: {memory.available: NaN%}\nevictionMinimumReclaim: {memory.available: Inf%}\n`;
   expect(idsOf(load({ 'config.yaml': yaml }))).toEqual(['memory.available<NaN%/0+Inf%']);
 });
 
-test('a KubeletConfiguration sets what is enforced and merged; compatibility is a key of evictd', () => {
+test('a KubeletConfiguration sets enforceNodeAllocatable and mergeDefaultEvictionSettings, but compatibility is a key of evictd', () => {
   const kubelet =
     'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nenforceNodeAllocatable: [none]\nmergeDefaultEvictionSettings: false\nevictionHard: {memory.available: 1Gi}\ncompatibility: kubelet\n';
   const loaded = load({ 'config.yaml': kubelet, 'config.d/1.yaml': 'allocatable: {cgroup: /a, capacity: 1Gi}\n' });
@@ -327,7 +326,7 @@ test.each<[rule: string, yaml: string, has: boolean]>([
   ],
   ['memory evicts no workload', 'evictionHard: {memory.available: 0%}\n', false],
   [
-    'only a soft threshold of memory',
+    'there is only a soft memory threshold',
     BOTH('0%').replace('1Gi', '0%') + 'evictionSoft: {memory.available: 1Gi}\nevictionSoftGracePeriod: {memory.available: 1m}\n',
     true,
   ],
@@ -340,7 +339,7 @@ test.each<[rule: string, yaml: string, has: boolean]>([
   expect(shown.map(([, { value }]) => value)).toEqual(has ? ['memory.pressure.full>30% & memory.available<10%', 'soft', '3s'] : []);
 });
 
-test('thrashing: Windows measures no pressure', () => {
+test('Windows has no default threshold for thrashing, because it measures no pressure', () => {
   const { config } = load({ 'config.yaml': '' }, {}, undefined, { os: 'windows', programData: 'C:\\ProgramData' });
   expect(config.thresholds.filter(({ also }) => also !== undefined)).toEqual([]);
 });

@@ -16,7 +16,7 @@ function thresholdsOf({ config }: LoadedConfig): string[] {
 
 const DEFAULTS = ['hard memory.available<100Mi', 'hard nodefs.available<10%', 'hard nodefs.inodesFree<5%'];
 
-test('without a file and flags the defaults hold', () => {
+test('the defaults hold without a file and flags', () => {
   const { config, notices, origins } = load({ 'config.yaml': '' });
   expect(config).toMatchObject({
     pressureTransitionPeriodNs: 300_000_000_000n,
@@ -39,10 +39,10 @@ test.each<[rule: string, yaml: string, afterNs: bigint, origin: string]>([
   ['half a millisecond', '', 500_000n, 'default'],
   ['a hook after the eviction changes nothing', 'hooks: {postEvict: [/bin/true]}', 500_000n, 'default'],
   ['a hook before it needs time', 'hooks: {preEvict: [/bin/true]}', 5_000_000n, 'hooks.preEvict'],
-  ["so do systemd-oomd's", 'hooks: {prekill: true}', 5_000_000n, 'hooks.prekill'],
-  ['prekill: false is none', 'hooks: {prekill: false}', 500_000n, 'default'],
-  ['as it is set', 'hooks: {prekill: true}\nstandingOrder: {after: 2ms}', 2_000_000n, 'set'],
-])('when a standing order is carried out: %s', (_rule, yaml, afterNs, from) => {
+  ['a prekill hook of systemd-oomd needs time, too', 'hooks: {prekill: true}', 5_000_000n, 'hooks.prekill'],
+  ['prekill: false is not a hook', 'hooks: {prekill: false}', 500_000n, 'default'],
+  ['the configured value holds', 'hooks: {prekill: true}\nstandingOrder: {after: 2ms}', 2_000_000n, 'set'],
+])('the delay of a standing order: %s', (_rule, yaml, afterNs, from) => {
   const { config, origins } = load({ 'config.yaml': yaml });
   const origin = origins.get('standingOrder.after')?.origin;
   expect([config.standingOrderAfterNs, origin?.kind === 'follows' ? origin.key : origin?.kind]).toEqual([afterNs, from]);
@@ -53,11 +53,16 @@ test('the default file may be absent', () => {
 });
 
 test.each<[rule: string, yaml: string, flags: ConfigFlags, thresholds: string[]]>([
-  ['nothing set: the defaults', '', {}, DEFAULTS],
+  ['the defaults hold where no signal is set', '', {}, DEFAULTS],
   ['an empty map keeps them', 'evictionHard: {}', {}, DEFAULTS],
-  ['setting one keeps the others', 'evictionHard: {memory.available: 1Gi}', {}, ['hard memory.available<1Gi', ...DEFAULTS.slice(1)]],
-  ['0% switches one off', 'evictionHard: {memory.available: 0%}', {}, DEFAULTS.slice(1)],
-  ['100% switches one off', 'evictionHard: {memory.available: 100%}', {}, DEFAULTS.slice(1)],
+  [
+    'one set signal keeps the other defaults',
+    'evictionHard: {memory.available: 1Gi}',
+    {},
+    ['hard memory.available<1Gi', ...DEFAULTS.slice(1)],
+  ],
+  ['0% switches a default off', 'evictionHard: {memory.available: 0%}', {}, DEFAULTS.slice(1)],
+  ['100% switches a default off', 'evictionHard: {memory.available: 100%}', {}, DEFAULTS.slice(1)],
   ['0.0% is kept, and never met', 'evictionHard: {memory.available: 0.0%}', {}, ['hard memory.available<0.0%', ...DEFAULTS.slice(1)]],
   ['a number is the text that was written', 'evictionHard: {pid.available: 1000}', {}, [...DEFAULTS, 'hard pid.available<1k']],
   [
@@ -75,19 +80,19 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, thresholds: string[]]
   ],
   ['white space in a flag', '', { evictionHard: [' memory.available < 1Gi '] }, ['hard memory.available<1Gi', ...DEFAULTS.slice(1)]],
   [
-    'a soft one beside a hard one: hard first',
+    'a soft threshold beside a hard one is sorted after it',
     'evictionSoft: {memory.available: 5%}\nevictionSoftGracePeriod: {memory.available: 30s}',
     {},
     [DEFAULTS[0] ?? '', 'soft memory.available<5%', ...DEFAULTS.slice(1)],
   ],
   [
-    'a soft one with a grace period of zero is hard',
+    'a soft threshold with a grace period of zero is hard',
     'evictionSoft: {pid.available: 5%}\nevictionSoftGracePeriod: {pid.available: 0s}',
     {},
     [...DEFAULTS, 'hard pid.available<5%'],
   ],
   [
-    'the same threshold twice is one',
+    'the same threshold twice is one threshold',
     'evictionSoft: {memory.available: 100Mi}\nevictionSoftGracePeriod: {memory.available: 0s}',
     {},
     DEFAULTS,
@@ -98,7 +103,7 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, thresholds: string[]]
     { evictionSoftGracePeriod: ['pid.available=1m'] },
     [...DEFAULTS, 'soft pid.available<5%'],
   ],
-  ['a soft one that is switched off needs no grace period', 'evictionSoft: {pid.available: 0%}', {}, DEFAULTS],
+  ['a soft threshold that is switched off needs no grace period', 'evictionSoft: {pid.available: 0%}', {}, DEFAULTS],
   [
     'minimum reclaim',
     'evictionMinimumReclaim: {memory.available: 200Mi, pid.available: 3}',
@@ -112,11 +117,11 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, thresholds: string[]]
     ['hard memory.available<100Mi +150%', 'hard nodefs.available<10% +0', DEFAULTS[2] ?? ''],
   ],
   ['a key without a value is absent', 'evictionSoft:\n  # memory.available: 5%\n', {}, DEFAULTS],
-])('thresholds: %s', (_rule, yaml, flags, thresholds) => {
+])('thresholds of maps: %s', (_rule, yaml, flags, thresholds) => {
   expect(thresholdsOf(load({ 'config.yaml': yaml }, flags))).toEqual(thresholds);
 });
 
-test('a key of the map itself wins over a merged one, before or after it', () => {
+test('a key of the map itself overrides a merged key (<<), before or after it', () => {
   const yaml =
     'evictionHard: &hard {memory.available: 1Gi, pid.available: 5}\nevictionMinimumReclaim: {memory.available: 2Gi, <<: *hard}\n';
   expect(thresholdsOf(load({ 'config.yaml': yaml }))).toEqual([
@@ -126,7 +131,7 @@ test('a key of the map itself wins over a merged one, before or after it', () =>
   ]);
 });
 
-test('drop-ins in the order of their names: maps add up, scalars are replaced, lists are appended', () => {
+test('drop-ins are merged by name: maps add up, scalars are replaced, lists are appended', () => {
   const loaded = load({
     'config.yaml':
       'evictionHard: {memory.available: 1Gi}\nmonitoringInterval: 1s\nworkloads: [{cgroup: /a}]\nrules: [{match: {name: a}, priority: 1}]\nlog: {level: warn}\n',
@@ -146,12 +151,12 @@ test('drop-ins in the order of their names: maps add up, scalars are replaced, l
   expect(thresholdsOf(loaded)).toEqual(['hard memory.available<2Gi', ...DEFAULTS.slice(1), 'hard pid.available<1k']);
 });
 
-test('drop-ins are read without the file they stand beside, and NAME.d belongs to NAME.yaml', () => {
+test('drop-ins are read without a main file, and NAME.d belongs to NAME.yaml', () => {
   const files = { 'config.yaml': '', 'config.d/1.yaml': 'log: {level: debug}\n', 'other.d/1.yaml': 'log: {level: error}\n' };
   expect(load(files).config.log.level).toBe('debug');
 });
 
-test('every flag, and each wins over the file', () => {
+test('every flag overrides the file', () => {
   const flags = {
     evictionMaxPodGracePeriod: '0',
     evictionPressureTransitionPeriod: '0s',
@@ -234,11 +239,11 @@ test.each<[rule: string, yaml: string, expected: object]>([
   ['JSON is YAML', '{"log": {"level": "debug"}}', { log: { level: 'debug' } }],
   ['a document start', '%YAML 1.2\n---\nlog: {level: debug}\n...\n', { log: { level: 'debug' } }],
   ['only comments', '# nothing\n', { log: { level: 'info' } }],
-])('reads %s', (_rule, yaml, expected) => {
+])('YAML is read with %s', (_rule, yaml, expected) => {
   expect(load({ 'config.yaml': yaml }).config).toMatchObject(expected);
 });
 
-test('origins name file, line and column of each value, and defaults as such', () => {
+test('origins have the file, line and column of each value, and mark defaults', () => {
   const { origins } = load(
     { 'config.yaml': 'evictionHard:\n  memory.available: 1Gi\nrules:\n  - match: {name: a}\n    critical: true\n' },
     { logLevel: 'warn' },
@@ -292,7 +297,12 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, notice: string | unde
     { evictionHard: [''] },
     'info DEFAULTS_KEPT evictionHard keeps the defaults of signals that it does not set (memory.available, nodefs.available, nodefs.inodesFree); in effect: memory.available<100Mi, nodefs.available<10%, nodefs.inodesFree<5%',
   ],
-  ['no default kept: no hint', 'evictionHard: {memory.available: 1Gi, nodefs.available: 0%, nodefs.inodesFree: 0%}', {}, undefined],
+  [
+    'without a kept default there is no hint',
+    'evictionHard: {memory.available: 1Gi, nodefs.available: 0%, nodefs.inodesFree: 0%}',
+    {},
+    undefined,
+  ],
   [
     'a transition period of zero in a file',
     'evictionPressureTransitionPeriod: 0s',
@@ -313,7 +323,7 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, notice: string | unde
   ],
   ['a source named twice', 'workloads: [{cgroup: /a}, {cgroup: /a/}]', {}, 'warn WORKLOADS_TWICE workloads: /a is named twice'],
   ['a rule without effect', 'rules: [{match: {name: a}}]', {}, 'warn RULE_EMPTY rules[0] has no effect: it only has match'],
-])('notice: %s', (_rule, yaml, flags, notice) => {
+])('a notice of a configuration: %s', (_rule, yaml, flags, notice) => {
   const { notices } = load({ 'config.yaml': yaml }, flags);
   expect(notices.map(({ level, code, message }) => `${level} ${code.replace('EVICTD_CONFIG_', '')} ${message}`)).toEqual(
     notice === undefined ? [] : [notice],
@@ -367,7 +377,7 @@ test.each<[rule: string, line: string, level: string, hint: string | undefined]>
   expect(notices[0]?.hint).toBe(hint);
 });
 
-test('a signal in another map of a KubeletConfiguration is a warning with its place', () => {
+test('a signal in another map of a KubeletConfiguration causes a warning with its position', () => {
   const { notices } = load({ 'config.yaml': `${KUBELET}systemReserved:\n  memory: 1Gi\n  memory.available: 200Mi\n` });
   expect(notices).toMatchObject([
     { level: 'warn', message: 'not used by evictd: systemReserved.memory.available', hint: SIGNAL_HINT, position: { line: 5, column: 3 } },
@@ -375,7 +385,7 @@ test('a signal in another map of a KubeletConfiguration is a warning with its pl
   ]);
 });
 
-test("a signal at the wrong place of evictd's configuration is an error with the same hint", () => {
+test("a signal at a wrong place of evictd's configuration is an error with the same hint", () => {
   expect(errorOf(() => load({ 'config.yaml': 'nodefs.available: 25%\n' })).issues).toMatchObject([
     { code: 'EVICTD_CONFIG_UNKNOWN_KEY', hint: SIGNAL_HINT },
   ]);
@@ -403,17 +413,17 @@ const OTHER_FIELDS = `
   .trim()
   .split(/\s+/);
 
-test('a field that is the kubelet’s own is no mistake', () => {
+test('a field that only the kubelet uses is not an error', () => {
   const yaml = `${KUBELET}${OTHER_FIELDS.map((name) => `${name}: 1\n`).join('')}`;
   expect(load({ 'config.yaml': yaml }).notices.map(({ level, code }) => `${level} ${code}`)).toEqual(['info EVICTD_CONFIG_KEYS_UNUSED']);
 });
 
-test('the hint says how a kept default is disabled', () => {
+test('the hint says how to switch off a default that was kept', () => {
   const [notice] = load({ 'config.yaml': 'evictionHard: {memory.available: 1Gi}\n' }).notices;
   expect(notice?.hint).toBe('set a signal to 0% to disable it: nodefs.available: 0%');
 });
 
-test('the files that were read are listed, whether or not they set anything', () => {
+test('the list of files has every file that was read, whether or not it sets a value', () => {
   const { written } = load({ 'config.yaml': '', 'config.d/2.yaml': 'log: {level: warn}\n', 'config.d/1.yaml': '', 'config.d/x.txt': '' });
   expect(written.files.map(({ file }) => file.replace(/^.*\/evictd-test-[^/]*\//, ''))).toEqual([
     'config.yaml',
@@ -423,11 +433,11 @@ test('the files that were read are listed, whether or not they set anything', ()
   expect(loadConfig({ platform: { os: 'linux' } }).written.files).toEqual([]);
 });
 
-test('what is wrong for the kubelet is wrong here, where it is ignored too', () => {
+test('a value that the kubelet refuses is refused, even where the kubelet ignores it', () => {
   expect(() => load({ 'config.yaml': `${KUBELET}evictionHard: {containerfs.available: 101%}\n` })).toThrow('1 configuration error');
 });
 
-test('a filesystem for images has the kubelet’s defaults, which nodefs does not get as a second threshold', () => {
+test('a filesystem for images has the kubelet’s defaults, and nodefs does not get them a second time', () => {
   const images = 'filesystems: {imagefs: /images}\n';
   expect(thresholdsOf(load({ 'config.yaml': images }))).toEqual(['hard imagefs.available<15%', 'hard imagefs.inodesFree<5%', ...DEFAULTS]);
   expect(thresholdsOf(load({ 'config.yaml': `${images}evictionHard: {imagefs.available: 0%}\n` }))).toEqual([

@@ -11,7 +11,7 @@ test.each<[rule: string, yaml: string, at: string, code: string]>([
   ['unknown key in a list', 'rules:\n  - match: {name: a}\n    prio: 3\n', '3:5', 'UNKNOWN_KEY'],
   ['unknown key after the byte order mark', '\uFEFFx: 3\n', '1:1', 'UNKNOWN_KEY'],
   ['unknown key with CRLF', 'log: {level: info}\r\nx: 3\r\n', '2:1', 'UNKNOWN_KEY'],
-  ['__proto__ is no key', 'log: {__proto__: {level: info}}\n', '1:7', 'SYNTAX'],
+  ['__proto__ as a key', 'log: {__proto__: {level: info}}\n', '1:7', 'SYNTAX'],
   ['wrong apiVersion', 'apiVersion: evictd.dev/v2\nkind: EvictdConfiguration\n', '1:13', 'KIND'],
   ['wrong kind', 'apiVersion: evictd.dev/v1\nkind: Pod\n', '2:7', 'KIND'],
   ['the kubelet’s kind without its apiVersion', 'kind: KubeletConfiguration\n', '1:7', 'KIND'],
@@ -33,8 +33,8 @@ test.each<[rule: string, yaml: string, at: string, code: string]>([
   ['negative amount', 'evictionHard:\n  memory.available: -1\n', '2:21', 'THRESHOLD'],
   ['zero amount', 'evictionHard:\n  memory.available: 0\n', '2:21', 'THRESHOLD'],
   ['negative percentage', 'evictionHard: {nodefs.available: -5%}\n', '1:34', 'THRESHOLD'],
-  ['more than 100 %', 'evictionHard: {nodefs.available: 100.1%}\n', '1:34', 'THRESHOLD'],
-  ['NaN is no share of anything', 'evictionHard: {nodefs.available: NaN%}\n', '1:34', 'THRESHOLD'],
+  ['a percentage above 100', 'evictionHard: {nodefs.available: 100.1%}\n', '1:34', 'THRESHOLD'],
+  ['NaN as a percentage', 'evictionHard: {nodefs.available: NaN%}\n', '1:34', 'THRESHOLD'],
   ['unit that Kubernetes does not know', 'evictionHard: {memory.available: 100MB}\n', '1:34', 'THRESHOLD'],
   ['threshold without a value', 'evictionHard:\n  memory.available:\n', '2:20', 'THRESHOLD'],
   ['threshold that is a list', 'evictionHard: {memory.available: [1Gi]}\n', '1:34', 'TYPE'],
@@ -79,7 +79,7 @@ test.each<[rule: string, yaml: string, at: string, code: string]>([
   ['effect of a taint in lower case', 'taints: ["a:noexecute"]\n', '1:10', 'TAINT'],
   ['malformed key of a taint', 'taints: ["a b:NoExecute"]\n', '1:10', 'TAINT'],
   ['malformed value of a taint', 'taints: ["a=-:NoExecute"]\n', '1:10', 'TAINT'],
-  ['two taints with a key and an effect', 'taints: ["a=1:NoExecute", "a=2:NoSchedule", "a:NoExecute"]\n', '1:45', 'TAINT'],
+  ['two taints with one key and effect', 'taints: ["a=1:NoExecute", "a=2:NoSchedule", "a:NoExecute"]\n', '1:45', 'TAINT'],
   ['taint of a condition', 'taints: ["node.kubernetes.io/disk-pressure:NoSchedule"]\n', '1:10', 'TAINT'],
   ['toleration with another operator', 'rules: [{match: {}, tolerations: [{key: a, operator: In}]}]\n', '1:54', 'TOLERATION'],
   ['tolerationSeconds without NoExecute', 'rules: [{match: {}, tolerations: [{key: a, tolerationSeconds: 30}]}]\n', '1:35', 'TOLERATION'],
@@ -93,12 +93,12 @@ test.each<[rule: string, yaml: string, at: string, code: string]>([
   ['hooks of systemd-oomd as text', 'hooks: {prekill: on}\n', '1:18', 'TYPE'],
   ['unknown hook', 'hooks: {onEvict: [/bin/true]}\n', '1:9', 'UNKNOWN_KEY'],
   ['hooks with the kubelet’s profile', 'compatibility: kubelet\nhooks: {prekill: true}\n', '2:1', 'PROFILE'],
-  ['webhook that is no URL', 'notifications: {webhook: alerts.example.com}\n', '1:26', 'VALUE'],
+  ['a webhook that is not a URL', 'notifications: {webhook: alerts.example.com}\n', '1:26', 'VALUE'],
   ['webhook of another protocol', 'notifications: {webhook: ftp://example.com/}\n', '1:26', 'VALUE'],
   ['webhook with a password', 'notifications: {webhook: {url: https://a:b@example.com/}}\n', '1:32', 'VALUE'],
   ['webhook without a URL', 'notifications: {webhook: {timeout: 1s}}\n', '1:26', 'MISSING'],
   ['webhook as a list', 'notifications: {webhook: [https://example.com/]}\n', '1:26', 'TYPE'],
-  ['a group that is none', 'controlSocket: {group: "a b"}\n', '1:24', 'GROUP'],
+  ['a group that does not exist', 'controlSocket: {group: "a b"}\n', '1:24', 'GROUP'],
   ['a relative file of a token', 'metrics: {tokenFile: token}\n', '1:22', 'PATH'],
   ['webhook with a relative key', 'notifications: {webhook: {url: https://a/, secretFile: key}}\n', '1:56', 'PATH'],
   ['webhook that waits for minutes', 'notifications: {webhook: {url: https://a/, timeout: 61s}}\n', '1:53', 'RANGE'],
@@ -118,7 +118,12 @@ test.each<[rule: string, yaml: string, at: string, code: string]>([
     '3:32',
     'PRIORITY_CLASS',
   ],
-  ['class of the system as an own one', 'priorityClasses: [{name: system-x, value: 1}]\n', '1:26', 'PRIORITY_CLASS'],
+  [
+    'a priority class of the system that the configuration defines',
+    'priorityClasses: [{name: system-x, value: 1}]\n',
+    '1:26',
+    'PRIORITY_CLASS',
+  ],
   ['name of a class in capitals', 'priorityClasses: [{name: High, value: 1}]\n', '1:26', 'PRIORITY_CLASS'],
   ['class as important as the system', 'priorityClasses: [{name: high, value: 1000000001}]\n', '1:39', 'RANGE'],
   ['class that stands twice', 'priorityClasses: [{name: a, value: 1}, {name: a, value: 2}]\n', '1:47', 'PRIORITY_CLASS'],
@@ -126,10 +131,10 @@ test.each<[rule: string, yaml: string, at: string, code: string]>([
   ['priority beside a class', 'rules: [{match: {}, priority: 1, priorityClass: system-node-critical}]\n', '1:49', 'PRIORITY_CLASS'],
   ['priority beyond 32 bits', 'rules: [{match: {name: a}, priority: 2147483648}]\n', '1:38', 'RANGE'],
   ['priority that is not whole', 'rules: [{match: {name: a}, priority: 1.5}]\n', '1:38', 'TYPE'],
-  ['request that is no quantity', 'rules: [{match: {name: a}, requests: {memory: 1 GB}}]\n', '1:47', 'QUANTITY'],
+  ['a request that is not a quantity', 'rules: [{match: {name: a}, requests: {memory: 1 GB}}]\n', '1:47', 'QUANTITY'],
   ['negative request', 'rules: [{match: {name: a}, requests: {memory: -1}}]\n', '1:47', 'RANGE'],
   ['port without an address', 'metrics: {listen: 9796}\n', '1:19', 'LISTEN'],
-  ['all addresses by leaving one out', "metrics: {listen: ':9796'}\n", '1:19', 'LISTEN'],
+  ['a listen address without a host, which would be all addresses', "metrics: {listen: ':9796'}\n", '1:19', 'LISTEN'],
   ['port beyond 65535', "metrics: {listen: '127.0.0.1:65536'}\n", '1:19', 'LISTEN'],
   ['IPv6 without brackets', "metrics: {listen: '::1:9796'}\n", '1:19', 'LISTEN'],
   ['mistyped IPv4 address', "metrics: {listen: '127.0.0.256:80'}\n", '1:19', 'LISTEN'],
@@ -139,8 +144,8 @@ test.each<[rule: string, yaml: string, at: string, code: string]>([
   ['file of the journal that is too small', 'journal: {maxSize: 65535}\n', '1:20', 'RANGE'],
   ['file of the journal that is too large', 'journal: {maxSize: 1073741825}\n', '1:20', 'RANGE'],
   ['file of the journal as a share', 'journal: {maxSize: 10%}\n', '1:20', 'QUANTITY'],
-  ['one file of the journal', 'journal: {maxFiles: 1}\n', '1:21', 'RANGE'],
-  ['too many files of the journal', 'journal: {maxFiles: 1001}\n', '1:21', 'RANGE'],
+  ['a journal of one file', 'journal: {maxFiles: 1}\n', '1:21', 'RANGE'],
+  ['a journal of too many files', 'journal: {maxFiles: 1001}\n', '1:21', 'RANGE'],
   ['unknown key of the journal', 'journal: {size: 1Mi}\n', '1:11', 'UNKNOWN_KEY'],
   ['relative directory', 'stateDirectory: evictd\n', '1:17', 'PATH'],
   ['unknown log level', 'log: {level: verbose}\n', '1:14', 'VALUE'],
@@ -185,7 +190,7 @@ function bomb(levels: number): string {
   return `${lines.join('\n')}\n`;
 }
 
-test('all problems at once: of every file and of the flags, each file from top to bottom', () => {
+test('all problems of every file and of the flags are reported at once, each file from top to bottom', () => {
   const files = {
     'config.yaml': 'evictionSoft: {memory.available: 5%}\nevictionHard: {memory.available: -1, bogus: 1}\nlog: {level: loud}\n',
     'config.d/10.yaml': 'rules: [{}]\n',
@@ -219,7 +224,7 @@ test.each<[rule: string, yaml: string, issues: string[]]>([
     ['2:1 EVICTD_CONFIG_DUPLICATE_KEY', '3:1 EVICTD_CONFIG_DUPLICATE_KEY', '3:1 EVICTD_CONFIG_UNKNOWN_KEY'],
   ],
   [
-    'one key read through an alias is reported once',
+    'a key that is read through an alias is reported once',
     'evictionSoft: &a {memory.available: 5%, memory.available: 6%}\nevictionHard: *a\nevictionSoftGracePeriod: {memory.available: 1s}\n',
     ['1:41 EVICTD_CONFIG_DUPLICATE_KEY'],
   ],
@@ -245,14 +250,14 @@ test.each<[rule: string, yaml: string, issues: string[]]>([
     ],
   ],
   ['a file of another program is not read further', 'apiVersion: v1\nkind: Pod\nspec: {}\n', ['1:13 EVICTD_CONFIG_KIND']],
-])('the rest is checked, too: %s', (_rule, yaml, issues) => {
+])('the other keys are still checked: %s', (_rule, yaml, issues) => {
   expect(issuesOf(() => load({ 'config.yaml': yaml }))).toEqual(issues.map((issue) => `config.yaml:${issue}`));
 });
 
 test.each<[rule: string, yaml: string]>([
   ['brackets', `log: ${'['.repeat(33)}${']'.repeat(33)}\n`],
   ['lists in one line', `${'- '.repeat(34)}x\n`],
-])('nesting is refused before it is followed: %s', (_rule, yaml) => {
+])('deep nesting is refused before it is parsed: %s', (_rule, yaml) => {
   expect(errorOf(() => load({ 'config.yaml': yaml })).issues.map(({ message }) => message)).toEqual(['nested deeper than 32 levels']);
 });
 
@@ -311,7 +316,7 @@ test.each<[rule: string, yaml: string, message: string, hint: string]>([
     'did you mean system-node-critical?',
   ],
   ['bytes', 'rules: [{match: {}, requests: {memory: 100B}}]\n', '"100B"', 'did you mean 100?'],
-  ['no amount at all', 'evictionHard: {memory.available: much}\n', '"much"', 'write an amount (100Mi'],
+  ['text that is not an amount', 'evictionHard: {memory.available: much}\n', '"much"', 'write an amount (100Mi'],
   ['an amount that is not positive', 'evictionHard: {memory.available: "0"}\n', 'must be positive', 'write an amount (100Mi'],
   [
     'a rule without match',
@@ -346,13 +351,13 @@ test.each<[rule: string, yaml: string, message: string, hint: string]>([
     'remove it',
   ],
   [
-    'a policy that is named as one of a unit',
+    'a policy with the name of a unit policy',
     'policies: [{name: managed-oom-swap, when: swap.available < 10%, then: [notify]}]\n',
     'names with managed-oom-',
     'choose another name',
   ],
   [
-    'a policy that is named as one of memory nodes',
+    'a policy with the name of a memory-node policy',
     'policies: [{name: memory-node-0, when: swap.available < 10%, then: [notify]}]\n',
     'names with memory-node-',
     'choose another name',
@@ -368,13 +373,13 @@ test.each<[rule: string, yaml: string, message: string, hint: string]>([
   ],
   ['a compatibility that is nearly right', 'compatibility: kublet\n', '"kublet" is not one of evictd, kubelet', 'did you mean kubelet?'],
   ['a text that has keys', 'workloads: [{cgroup: {path: /a}}]\n', 'cgroup: expected a text, got a map', 'no key or item below it'],
-  ['no text', 'stateDirectory: true\n', 'expected a text, got true', 'put it in quotes'],
+  ['a value that is not text', 'stateDirectory: true\n', 'expected a text, got true', 'put it in quotes'],
   ['a threshold without its kind', 'thresholds: [{when: pid.available<9}]\n', 'kind: is missing: one of hard, soft', 'kind: hard, or'],
   ['allocatable without its capacity', 'allocatable: {cgroup: /kubepods}\n', 'allocatable.capacity: is missing', 'capacity: 8Gi'],
   ['a space in a percentage', 'evictionHard: {nodefs.available: 10 %}\n', '"10 %"', 'remove the space: 10%'],
   ['a space behind a percentage', 'evictionMinimumReclaim: {nodefs.available: "5% "}\n', '"5% "', 'remove the space: 5%'],
-  ['no percentage at all', 'evictionHard: {nodefs.available: x %}\n', '"x %"', 'write an amount (100Mi'],
-])('message and hint: %s', (_rule, yaml, message, hint) => {
+  ['text that is not a percentage', 'evictionHard: {nodefs.available: x %}\n', '"x %"', 'write an amount (100Mi'],
+])('the message and the hint of an error: %s', (_rule, yaml, message, hint) => {
   const [issue] = errorOf(() => load({ 'config.yaml': yaml })).issues;
   expect(issue?.message).toContain(message);
   expect(issue?.hint).toContain(hint);

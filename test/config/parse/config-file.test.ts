@@ -25,7 +25,7 @@ test.each<[rule: string, make: (path: string) => void, code: string]>([
   expect(issuesOf(read(directory))).toEqual([`config.yaml EVICTD_CONFIG_${code}`]);
 });
 
-test('the names of the file and of its drop-ins are bytes', () => {
+test('names of the file and its drop-ins are bytes', () => {
   const file = `${scratch()}/b\udcffd.yaml`;
   mkdirSync(fsPath(file.replace('.yaml', '.d')));
   const written = [file, file.replace('.yaml', '.d/\udcfe.yaml')];
@@ -38,15 +38,15 @@ test.each<[rule: string, bytes: Uint8Array, at: string]>([
   ['Latin-1', Buffer.from('log:\n  level: \xe9\n', 'latin1'), '2:10'],
   ['UTF-16', Buffer.from('\uFEFFlog: {}\n', 'utf16le'), '1:1'],
   ['cut off in the middle of a character', Buffer.from([0x23, 0xe2, 0x82]), '1:2'],
-])('not UTF-8: %s', (_rule, bytes, at) => {
+])('a file that is not UTF-8: %s', (_rule, bytes, at) => {
   expect(issuesOf(() => load({ 'config.yaml': bytes }))).toEqual([`config.yaml:${at} EVICTD_CONFIG_ENCODING`]);
 });
 
-describe.runIf(isRoot)('run as root', () => {
+describe.runIf(isRoot)('a configuration file that root reads', () => {
   const OTHER_USER = 65_534;
 
   test.each<[rule: string, spoil: (directory: string) => void, issues: string[]]>([
-    ['only root may write: accepted', () => undefined, []],
+    ['is accepted if only root may write it', () => undefined, []],
     [
       'a file that its group may write',
       (at) => {
@@ -69,21 +69,21 @@ describe.runIf(isRoot)('run as root', () => {
       ['config.yaml'],
     ],
     [
-      'its directory',
+      'is refused if others may write its directory',
       (at) => {
         chmodSync(at, 0o777);
       },
       [''],
     ],
     [
-      'its directory, sticky: root’s files cannot be replaced',
+      'is accepted in a sticky directory, where root’s files cannot be replaced',
       (at) => {
         chmodSync(at, 0o1777);
       },
       [],
     ],
     [
-      'its directory belongs to another user',
+      'is refused if its directory belongs to another user',
       (at) => {
         chownSync(at, OTHER_USER, 0);
       },
@@ -112,7 +112,7 @@ describe.runIf(isRoot)('run as root', () => {
     else expect(issuesOf(read(directory))).toEqual(expected);
   });
 
-  test('the file behind a link counts, and the directory it is in', () => {
+  test('is judged by the target of a link and the directory of the target', () => {
     const directory = scratch();
     mkdirSync(join(directory, 'open'));
     writeFileSync(join(directory, 'open/real.yaml'), '');

@@ -92,7 +92,7 @@ test.each<[rule: string, files: Case, hard: readonly string[]]>([
     { main: { evictionHard: { 'memory.available': '1Gi' } }, dropIns: { '1.conf': { evictionHard: null } } },
     [],
   ],
-  ['no drop-in, no evictionHard: the defaults', { dropIns: {} }, DEFAULTS],
+  ['without drop-ins and evictionHard the defaults hold', { dropIns: {} }, DEFAULTS],
   [
     'names that do not end in .conf are ignored',
     { dropIns: { '1.yaml': { evictionHard: { 'memory.available': '1Gi' } }, '1.conf.bak': {} } },
@@ -103,11 +103,11 @@ test.each<[rule: string, files: Case, hard: readonly string[]]>([
     { main: { evictionHard: { 'memory.available': '1Gi' } }, dropIns: { '1.conf': { mergeDefaultEvictionSettings: true } } },
     ['memory.available<1Gi'],
   ],
-])('as a kubelet: %s', (_rule, files, hard) => {
+])('drop-ins of a kubelet: %s', (_rule, files, hard) => {
   expect(hardOf(load(files))).toEqual(hard);
 });
 
-test('a position is that of the drop-in with the value', () => {
+test('a value from a drop-in has the position in the drop-in', () => {
   const { origins, directory, config } = load({
     main: { shutdownGracePeriod: '1s' },
     dropIns: { '40.conf': { shutdownGracePeriod: '45s' } },
@@ -119,16 +119,16 @@ test('a position is that of the drop-in with the value', () => {
 
 test.each<[rule: string, files: Readonly<Record<string, string>>, code: string, file: string]>([
   ['without apiVersion and kind', { 'conf.d/1.conf': '{}' }, 'EVICTD_CONFIG_KIND', 'conf.d/1.conf'],
-  ["of evictd's", { 'conf.d/1.conf': 'compatibility: kubelet' }, 'EVICTD_CONFIG_KIND', 'conf.d/1.conf'],
-  ['that is no YAML', { 'conf.d/1.conf': '{' }, 'EVICTD_CONFIG_SYNTAX', 'conf.d/1.conf'],
+  ['that is a configuration of evictd', { 'conf.d/1.conf': 'compatibility: kubelet' }, 'EVICTD_CONFIG_KIND', 'conf.d/1.conf'],
+  ['that is not YAML', { 'conf.d/1.conf': '{' }, 'EVICTD_CONFIG_SYNTAX', 'conf.d/1.conf'],
   [
     'with a wrong value',
     { 'conf.d/1.conf': kubelet({ evictionHard: { 'memory.available': 'x' } }) },
     'EVICTD_CONFIG_THRESHOLD',
     'conf.d/1.conf',
   ],
-  ['of a directory that is not there', {}, 'EVICTD_CONFIG_FILE_UNREADABLE', 'conf.d'],
-])('an error names the drop-in %s', (_rule, files, code, file) => {
+  ['of a directory that does not exist', {}, 'EVICTD_CONFIG_FILE_UNREADABLE', 'conf.d'],
+])('an error names the kubelet drop-in %s', (_rule, files, code, file) => {
   const directory = written({ 'config.json': kubelet({}), ...files });
   const error = errorOf(() =>
     loadConfig({ platform: { os: 'linux' }, file: join(directory, 'config.json'), directory: join(directory, 'conf.d') }),
@@ -136,7 +136,7 @@ test.each<[rule: string, files: Readonly<Record<string, string>>, code: string, 
   expect(error.issues).toMatchObject([{ code, position: { file: join(directory, file) } }]);
 });
 
-test('a kubelet does not follow a link to its directory', () => {
+test('a link to a drop-in directory is not followed, as in the kubelet', () => {
   const directory = written({ 'config.json': kubelet({}), 'real/1.conf': kubelet({}) });
   symlinkSync('real', join(directory, 'conf.d'));
   const error = errorOf(() =>
@@ -145,7 +145,7 @@ test('a kubelet does not follow a link to its directory', () => {
   expect(error.issues).toMatchObject([{ code: 'EVICTD_CONFIG_FILE_TYPE' }]);
 });
 
-test('a configuration of evictd comes before the drop-ins of a kubelet, its own drop-ins come after them', () => {
+test('a configuration of evictd is applied before the drop-ins of a kubelet, and its own drop-ins after them', () => {
   const directory = written({
     'config.yaml': 'evictionHard: {memory.available: 1Gi, nodefs.available: 1%}\n',
     'config.d/1.yaml': 'evictionHard: {nodefs.inodesFree: 3%}\n',
@@ -159,8 +159,8 @@ test.each<[rule: string, main: string, files: Readonly<Record<string, string>>, 
   ['NAME.d of the whole name', 'config.json', { 'config.json.d/40-nodeadm.conf': '' }, 'config.json.d'],
   ['NAME.d of a .conf', 'kubelet.conf', { 'kubelet.conf.d/1.conf': '' }, 'kubelet.conf.d'],
   ['a file that is a drop-in itself', 'kubelet.conf.d/00.conf', { 'kubelet.conf.d/10.conf': '' }, 'kubelet.conf.d'],
-  ['no drop-in there', 'config.json', { 'config.json.d/README': '' }, undefined],
-])('unread drop-ins are a warning: %s', (_rule, main, files, unread) => {
+  ['the directory has no drop-in', 'config.json', { 'config.json.d/README': '' }, undefined],
+])('drop-ins that are not read cause a warning: %s', (_rule, main, files, unread) => {
   const directory = written({ [main]: kubelet({}), ...files });
   const { notices } = loadConfig({ platform: { os: 'linux' }, file: join(directory, main) });
   const found = notices.filter(({ level }) => level === 'warn');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { errorOf, issuesOf, load } from '../scratch.js';
 
-test('slices and units, in the order of the files, each once', () => {
+test('slices and units are read in the order of the files, each once', () => {
   const { config, notices } = load({
     'config.yaml':
       "workloads:\n  - systemd: {slices: [batch.slice, user-1000.slice], units: [a.service, 'web@*.service']}\n  - cgroup: /x\n  - systemd: {units: [run-1.scope]}\n",
@@ -23,12 +23,12 @@ test('slices and units, in the order of the files, each once', () => {
 test.each<[yaml: string, message: string]>([
   ['{systemd: {slices: [-.slice]}}', 'workloads: -.slice makes every unprotected service of the machine a workload'],
   ["{systemd: {units: ['*.service']}}", 'workloads: *.service makes every unprotected service of the machine a workload'],
-])('%s covers the whole machine: a warning', (yaml, message) => {
+])('%s covers the whole machine, which causes a warning', (yaml, message) => {
   const { notices } = load({ 'config.yaml': `workloads: [${yaml}]\n` });
   expect(notices.find(({ code }) => code === 'EVICTD_CONFIG_WORKLOADS_ROOT')?.message).toBe(message);
 });
 
-describe('what is wrong, where, and what to write', () => {
+describe('errors in a systemd source, with position and hint', () => {
   test.each<[rule: string, entry: string, at: string, code: string, hint: string]>([
     ['a name without its end', '{slices: [batch]}', '24', 'UNIT', 'write the name that systemctl shows: batch.slice'],
     ['a path', '{slices: [/batch.slice]}', '24', 'UNIT', 'write the name that systemctl shows: batch.slice'],
@@ -50,7 +50,7 @@ describe('what is wrong, where, and what to write', () => {
     ['a template', '{units: [web@.service]}', '23', 'UNIT', 'for its instances write web@*.service'],
     ['a path among units', '{units: [/a.slice/web.service]}', '23', 'UNIT', 'write the name that systemctl shows: web.service'],
     ['the second of two', '{units: [a.service, b]}', '34', 'UNIT', 'b.service'],
-    ['neither slices nor units', '{}', '14', 'MISSING', 'systemd: { slices: [batch.slice] }'],
+    ['neither slices nor units are set', '{}', '14', 'MISSING', 'systemd: { slices: [batch.slice] }'],
     ['empty lists', '{slices: [], units: []}', '14', 'MISSING', 'systemd: { slices: [batch.slice] }'],
     ['text instead of a map', 'batch.slice', '14', 'TYPE', 'write { slices: [batch.slice] }'],
     ['text instead of a list', '{slices: batch.slice}', '23', 'TYPE', 'write [batch.slice]'],
@@ -62,7 +62,7 @@ describe('what is wrong, where, and what to write', () => {
   });
 
   test.each<[rule: string, entry: string, at: string, code: string, hint: string]>([
-    ['both in one entry', '{cgroup: /a, systemd: {slices: [b.slice]}}', '1:35', 'VALUE', 'write two entries'],
+    ['both are set in one entry', '{cgroup: /a, systemd: {slices: [b.slice]}}', '1:35', 'VALUE', 'write two entries'],
     ['a slice as text', 'batch.slice', '1:13', 'TYPE', 'write { systemd: { slices: [batch.slice] } }'],
     ['a unit as text', 'web.service', '1:13', 'TYPE', 'write { systemd: { units: [web.service] } }'],
     ['a wrong name for the key', '{sytemd: {slices: [b.slice]}}', '1:14', 'UNKNOWN_KEY', 'did you mean systemd?'],
@@ -73,13 +73,13 @@ describe('what is wrong, where, and what to write', () => {
   });
 });
 
-describe('liftProtection', () => {
-  test('with the full name and critical: false', () => {
+describe('liftProtection of a rule', () => {
+  test('is accepted with the full name and critical: false', () => {
     const { config } = load({ 'config.yaml': 'rules: [{match: {name: sshd.service}, critical: false, liftProtection: true}]\n' });
     expect(config.rules).toEqual([{ match: { name: 'sshd.service' }, critical: false, liftProtection: true }]);
   });
 
-  test('false has no effect', () => {
+  test('has no effect if it is false', () => {
     const { config } = load({ 'config.yaml': "rules: [{match: {name: '*'}, liftProtection: false, priority: 1}]\n" });
     expect(config.rules).toEqual([{ match: { name: '*' }, priority: 1 }]);
   });
@@ -107,9 +107,15 @@ describe('liftProtection', () => {
       'not the full name of a unit',
       'sshd.service',
     ],
-    ['without critical: false', '{match: {name: sshd.service}, liftProtection: true}', '1:55', 'needs critical: false', 'two keys'],
     [
-      'with critical: true',
+      'is refused without critical: false',
+      '{match: {name: sshd.service}, liftProtection: true}',
+      '1:55',
+      'needs critical: false',
+      'two keys',
+    ],
+    [
+      'is refused with critical: true',
       '{match: {name: sshd.service}, critical: true, liftProtection: true}',
       '1:71',
       'needs critical: false',
@@ -137,8 +143,8 @@ describe('liftProtection', () => {
   });
 });
 
-describe('flags', () => {
-  test('cgroups, slices and units together replace what files name', () => {
+describe('flags for sources', () => {
+  test('for cgroups, slices and units together replace the sources of files', () => {
     const flags = { workloadSlice: ['batch.slice', 'x.slice'], workloadUnit: ['web@*.service'], workloadCgroup: ['/y'] };
     const { config } = load({ 'config.yaml': 'workloads: [{cgroup: /a}]\n' }, flags);
     expect(config.workloads).toEqual([
@@ -152,7 +158,7 @@ describe('flags', () => {
   test.each([
     ['--workload-slice', { workloadCgroup: ['/y'], workloadSlice: ['batch'] }],
     ['--workload-unit', { workloadUnit: ['a.service', 'web'] }],
-  ])('the error names %s', (flag, flags) => {
+  ])('have their own error for %s', (flag, flags) => {
     expect(issuesOf(() => load({ 'config.yaml': '' }, flags))).toEqual([`${flag}:1 EVICTD_CONFIG_UNIT`]);
   });
 });

@@ -17,7 +17,7 @@ function stepIssues(steps: string): string[] {
   );
 }
 
-test('no policies by default; the lists of files are concatenated', () => {
+test('there are no policies by default, and the lists of files are concatenated', () => {
   expect(load({ 'config.yaml': '' }).config.policies).toEqual([]);
   const { config } = load({
     'config.yaml': 'policies: [{name: a, when: memory.available < 10%, then: [notify]}]\n',
@@ -26,7 +26,7 @@ test('no policies by default; the lists of files are concatenated', () => {
   expect(config.policies.map(({ name }) => name)).toEqual(['a', 'b']);
 });
 
-test('all of a policy', () => {
+test('all keys of a policy are read', () => {
   const [policy] = policiesOf(`
   - name: protect-interactive
     scope: {cgroup: /user.slice/**/app.slice/}
@@ -56,7 +56,7 @@ test('a name may have 63 characters', () => {
   expect(policiesOf(`  - {name: ${name}, when: swap.available exists, then: [notify]}\n`)[0]?.name).toBe(name);
 });
 
-test('the least of a policy: the node, at once, 15 s of rest', () => {
+test('a policy with only required keys is about the node, acts at once, and has a cooldown of 15 s', () => {
   expect(policiesOf('  - {name: a, when: swap.available exists, then: [notify]}\n')).toEqual([
     {
       name: 'a',
@@ -68,7 +68,7 @@ test('the least of a policy: the node, at once, 15 s of rest', () => {
   ]);
 });
 
-test('the window of pressure is pressureWindow, wherever it is set', () => {
+test('the window of a pressure condition is pressureWindow, wherever that is set', () => {
   const { config } = load({
     'config.yaml': 'policies: [{name: a, when: io.pressure.some > 5%, then: [notify]}]\n',
     'config.d/50.yaml': 'pressureWindow: 5s\n',
@@ -96,36 +96,36 @@ test.each<[step: string, parsed: LadderStep]>([
 });
 
 test.each<[wrong: string, steps: string, issues: string[]]>([
-  ['no steps', '[]', ['51 EVICTD_CONFIG_POLICY']],
-  ['not a list', 'notify', ['51 EVICTD_CONFIG_TYPE']],
+  ['there are no steps', '[]', ['51 EVICTD_CONFIG_POLICY']],
+  ['the value is not a list', 'notify', ['51 EVICTD_CONFIG_TYPE']],
   ['an unknown step', '[notfy]', ['52 EVICTD_CONFIG_UNKNOWN_KEY']],
   ['an empty step', '[{}]', ['52 EVICTD_CONFIG_MISSING']],
-  ['two steps in one entry', '[{notify: {}, freeze: {for: 5s}}]', ['73 EVICTD_CONFIG_VALUE']],
+  ['one entry has two steps', '[{notify: {}, freeze: {for: 5s}}]', ['73 EVICTD_CONFIG_VALUE']],
   ['an unknown key of a step', '[{freeze: {during: 5s}}]', ['62 EVICTD_CONFIG_UNKNOWN_KEY']],
   ['a program that is looked for', '[{run: [docker]}]', ['58 EVICTD_CONFIG_PATH']],
   ['a shell line', '[{run: /bin/a --all}]', ['58 EVICTD_CONFIG_TYPE']],
-  ['no program', '[{run: []}]', ['58 EVICTD_CONFIG_MISSING']],
+  ['the program is missing', '[{run: []}]', ['58 EVICTD_CONFIG_MISSING']],
   ['reclaim without an amount', '[reclaim]', ['52 EVICTD_CONFIG_MISSING']],
   ['all of the usage as a percentage', '[{throttle: {memoryHigh: 100% of usage}}]', ['76 EVICTD_CONFIG_VALUE']],
   ['a percentage of nothing', '[{throttle: {memoryHigh: 90%}}]', ['76 EVICTD_CONFIG_VALUE']],
   ['freezing for hours', '[{freeze: {for: 1h}}]', ['67 EVICTD_CONFIG_RANGE']],
   ['an unknown comparator', '[{stop: {by: sise}}]', ['64 EVICTD_CONFIG_VALUE']],
-  ['no comparator', '[{kill: {by: []}}]', ['64 EVICTD_CONFIG_MISSING']],
+  ['the comparator is missing', '[{kill: {by: []}}]', ['64 EVICTD_CONFIG_MISSING']],
   ['comparators in one text', '[{kill: {by: "size, growth"}}]', ['64 EVICTD_CONFIG_TYPE']],
   ['a comparator twice', '[{kill: {by: [size, size]}}]', ['64 EVICTD_CONFIG_VALUE']],
-  ['one process, level by level', '[{kill: {unit: process, recursive: true}}]', ['66 EVICTD_CONFIG_VALUE']],
+  ['one process is to be found level by level', '[{kill: {unit: process, recursive: true}}]', ['66 EVICTD_CONFIG_VALUE']],
   ['a step after kill', '[kill, notify]', ['58 EVICTD_CONFIG_POLICY']],
   ['several at once', '[{run: [docker]}, {freeze: {for: 1h}}]', ['58 EVICTD_CONFIG_PATH', '84 EVICTD_CONFIG_RANGE']],
-])('refused: %s', (_wrong, steps, issues) => {
+])('steps of a policy are refused: %s', (_wrong, steps, issues) => {
   expect(stepIssues(steps)).toEqual(issues);
 });
 
 test.each<[wrong: string, policy: string, issues: string[]]>([
-  ['no name', '{when: age > 1h, scope: {cgroup: /a}, then: [notify]}', ['5 EVICTD_CONFIG_MISSING']],
+  ['the name is missing', '{when: age > 1h, scope: {cgroup: /a}, then: [notify]}', ['5 EVICTD_CONFIG_MISSING']],
   ['a name with a space', "{name: 'a b', when: swap.available exists, then: [notify]}", ['12 EVICTD_CONFIG_VALUE']],
   ['a name of 64 characters', `{name: ${'a'.repeat(64)}, when: swap.available exists, then: [notify]}`, ['12 EVICTD_CONFIG_VALUE']],
   ['a name that ends in -', '{name: a-, when: swap.available exists, then: [notify]}', ['12 EVICTD_CONFIG_VALUE']],
-  ['no condition', '{name: a, then: [notify]}', ['5 EVICTD_CONFIG_MISSING']],
+  ['the condition is missing', '{name: a, then: [notify]}', ['5 EVICTD_CONFIG_MISSING']],
   ['an unknown key', '{name: a, when: swap.available exists, whne: x, then: [notify]}', ['44 EVICTD_CONFIG_UNKNOWN_KEY']],
   ['the root cgroup', '{name: a, when: age > 1h, scope: {cgroup: //}, then: [notify]}', ['47 EVICTD_CONFIG_VALUE']],
   ['a relative cgroup', '{name: a, scope: {cgroup: a.slice}, when: age > 1h, then: [notify]}', ['31 EVICTD_CONFIG_PATH']],
@@ -138,11 +138,11 @@ test.each<[wrong: string, policy: string, issues: string[]]>([
   ],
   ['half a condition', '{name: a, when: "memory.available <  ", then: [notify]}', ['40 EVICTD_CONFIG_AMOUNT']],
   ['a negative for', '{name: a, when: swap.available exists, for: -1s, then: [notify]}', ['49 EVICTD_CONFIG_RANGE']],
-])('refused: %s', (_wrong, policy, issues) => {
+])('a policy is refused: %s', (_wrong, policy, issues) => {
   expect(issuesOf(() => policiesOf(`  - ${policy}\n`)).map((issue) => issue.replace('config.yaml:2:', ''))).toEqual(issues);
 });
 
-test('what is wrong between the keys of an entry is reported with what is wrong in each of them', () => {
+test('errors between the keys of an entry are reported with the errors in each key', () => {
   const policies = `
   - name: A B
     when: age > 1h & memory.avail < 1Gi & memory.available < 5
@@ -170,7 +170,7 @@ test('what is wrong between the keys of an entry is reported with what is wrong 
   ]);
 });
 
-test('what is meant is suggested, also for comparators', () => {
+test('a similar comparator is suggested', () => {
   const hints = ['"size, growth"', 'size growth', '[]'].flatMap((by) => {
     const policy = `  - {name: a, when: memory.available < 10%, then: [{kill: {by: ${by}}}]}\n`;
     return errorOf(() => policiesOf(policy)).issues.map(({ hint }) => hint);
@@ -179,7 +179,7 @@ test('what is meant is suggested, also for comparators', () => {
   expect(hints).toEqual([list, list, 'by: [size], or leave by out: the order of evictions decides']);
 });
 
-test('what is meant is suggested', () => {
+test('a similar key is suggested', () => {
   const { issues } = errorOf(() => policiesOf('  - {name: a, when: memory.avialable < 1% & 1% > swap.total, then: [notfy], whne: 1}\n'));
   const first = 'write the metric first: memory.available < 10%';
   expect(issues.map(({ hint }) => hint)).toEqual(['did you mean memory.available?', first, 'did you mean notify?', 'did you mean when?']);
@@ -196,20 +196,20 @@ test.each<[policy: string, hint: string]>([
   ['{name: a, scope: /a, when: swap.available exists, then: [notify]}', 'write {cgroup: /user.slice/**}'],
   ['{name: a, scope: {}, when: swap.available exists, then: [notify]}', 'cgroup: /user.slice/**'],
   ['memory.available < 10%', 'write {name: protect-interactive, when: memory.available < 10%, then: [notify, kill]}'],
-])('a hint for %s', (policy, hint) => {
+])('the hint for %s', (policy, hint) => {
   expect(errorOf(() => policiesOf(`  - ${policy}\n`)).issues.map((issue) => issue.hint)).toEqual([hint]);
 });
 
-describe('the column of a problem in each way to write a text', () => {
+describe('the column of a problem is right for each way to write a YAML text', () => {
   test.each<[way: string, when: string, position: string]>([
     ['plain', 'when: memory.available < 5', '3:30'],
     ['plain, folded', 'when: memory.available\n       < 5', '4:10'],
-    ['in single quotes', "when: 'memory.available < 5'", '3:31'],
-    ['in double quotes', 'when: "memory.available < 5"', '3:31'],
+    ['single quotes', "when: 'memory.available < 5'", '3:31'],
+    ['double quotes', 'when: "memory.available < 5"', '3:31'],
     ['escaped: its start', 'when: "memory.available\\x20< 5"', '3:11'],
     ['a folded block', 'when: >\n      memory.available\n      < 5', '5:9'],
     ['a literal block with a comment', 'when: |- # why\n\n      swap.available exists\n      & memory.available < 5', '6:28'],
-    ['its end', 'when: swap.available exists &', '3:34'],
+    ['a problem at the end of the text', 'when: swap.available exists &', '3:34'],
     ['behind a quote in quotes', "when: 'it''s < 5 & memory.available < 5'", '3:43'],
     ['through an alias', 'unless: &c memory.available < 5\n    when: *c', '3:35'],
   ])('%s', (_way, when, position) => {
@@ -218,21 +218,21 @@ describe('the column of a problem in each way to write a text', () => {
   });
 });
 
-describe('contradictions', () => {
+describe('contradictions between policies', () => {
   const two = (a: string, b: string): string => `  - {name: a, then: [notify], ${a}}\n  - {name: b, then: [notify], ${b}}\n`;
   test.each<[wrong: string, yaml: string, issues: string[]]>([
     [
-      'two of one name',
+      'two policies of one name',
       '  - {name: a, when: swap.available exists, then: [notify]}\n  - {name: a, when: memory.available < 5%, then: [notify]}\n',
       ['3:12 EVICTD_CONFIG_POLICY'],
     ],
     [
-      'two of one condition',
+      'two policies of one condition',
       two('when: memory.available < 1Gi & swap.available < 5%', 'when: swap.available<5% & memory.available<1024Mi'),
       ['3:37 EVICTD_CONFIG_POLICY'],
     ],
     [
-      'two of one condition and exception',
+      'two policies of one condition and exception',
       two('when: memory.available < 1Gi, unless: swap.available exists', 'when: memory.available < 1Gi, unless: swap.available exists'),
       ['3:37 EVICTD_CONFIG_POLICY'],
     ],
@@ -251,7 +251,7 @@ describe('contradictions', () => {
       '  - {name: a, when: memory.available < 5%, unless: memory.available < 10%, then: [notify]}\n',
       ['2:52 EVICTD_CONFIG_POLICY'],
     ],
-  ])('refused: %s', (_wrong, yaml, issues) => {
+  ])('are refused: %s', (_wrong, yaml, issues) => {
     expect(issuesOf(() => policiesOf(yaml))).toEqual(issues.map((issue) => `config.yaml:${issue}`));
   });
 
@@ -260,17 +260,17 @@ describe('contradictions', () => {
     ['another time', two('when: memory.available < 5%, for: 1s', 'when: memory.available < 5%, for: 9s')],
     ['another exception', two('when: memory.available < 5%', 'when: memory.available < 5%, unless: swap.available exists')],
     ['an exception that leaves a part', '  - {name: a, when: memory.available < 10%, unless: memory.available < 5%, then: [notify]}\n'],
-  ])('accepted: %s', (_right, yaml) => {
+  ])('are accepted: %s', (_right, yaml) => {
     expect(policiesOf(yaml)).not.toEqual([]);
   });
 
-  test('a kubelet has no policies', () => {
+  test('include any policy in the profile kubelet', () => {
     const yaml =
       'compatibility: kubelet\nallocatable: {cgroup: /a, capacity: 1Gi}\npolicies: [{name: a, when: memory.available < 5%, then: [notify]}]\n';
     expect(issuesOf(() => load({ 'config.yaml': yaml }))).toEqual(['config.yaml:3:12 EVICTD_CONFIG_PROFILE']);
   });
 
-  test('Windows has no policies', () => {
+  test('include any policy on Windows', () => {
     const yaml = 'policies: [{name: a, when: memory.available < 5%, then: [notify]}]\n';
     const read = () => load({ 'config.yaml': yaml }, {}, undefined, { os: 'windows', programData: 'C:\\ProgramData' });
     expect(issuesOf(read)).toEqual(['config.yaml:1:1 EVICTD_CONFIG_PLATFORM']);

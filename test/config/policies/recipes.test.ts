@@ -104,7 +104,7 @@ const SITUATIONS: Readonly<Record<string, { readonly acts: Situation; readonly r
   },
 };
 
-test('there are ten, and each has its situations', () => {
+test('there are ten recipes, and each has its situations', () => {
   expect([...recipes.keys()]).toEqual(Object.keys(SITUATIONS));
   expect(recipes.size).toBe(10);
 });
@@ -119,11 +119,11 @@ test.each([...recipes])('evictd config check --strict accepts: %s', (_recipe, ya
 describe.each(Object.entries(SITUATIONS))('%s', (recipe, { acts, rests }) => {
   const holds = ({ cgroup = {}, node = {}, seconds = 60 }: Situation): Truth => truth(policyOf(recipe).when, cgroup, node, seconds);
 
-  test('acts', () => {
+  test('acts in its situations', () => {
     expect(holds(acts)).toBe(true);
   });
 
-  test('does not act', () => {
+  test('does not act in other situations', () => {
     expect(holds(rests)).not.toBe(true);
   });
 });

@@ -3,7 +3,7 @@ import { issuesOf, load } from '../scratch.js';
 
 const budget = (yaml: string, later = '{}\n') => load({ 'config.yaml': yaml, 'config.d/50.yaml': later }).config.evictionBudget;
 
-test('five evictions in ten minutes, unless a key says otherwise; the bands of a later file replace the others', () => {
+test('the default is five evictions in ten minutes, and the bands of a later file replace the others', () => {
   expect(budget('{}\n')).toEqual({ max: 5, windowNs: 600_000_000_000n, bands: [] });
   const bands = 'evictionBudget: {max: 0, bands: [{minPriority: -7, max: 3}]}\n';
   expect(budget(bands)).toEqual({ max: 0, windowNs: 600_000_000_000n, bands: [{ minPriority: -7, max: 3 }] });
@@ -14,7 +14,7 @@ test('five evictions in ten minutes, unless a key says otherwise; the bands of a
   });
 });
 
-test('a kubelet that is given the departure takes the key', () => {
+test('the profile kubelet accepts the key if it has the departure', () => {
   expect(budget('compatibility: kubelet\ndepartures: {budget: true}\nevictionBudget: {max: 3}\n')).toMatchObject({ max: 3 });
 });
 
@@ -26,6 +26,6 @@ test.each<[rule: string, yaml: string, issue: string]>([
   ['a band without a number', '{bands: [{minPriority: 1}]}', '1:26 EVICTD_CONFIG_TYPE'],
   ['a band without a priority', '{bands: [{max: 1}]}', '1:26 EVICTD_CONFIG_TYPE'],
   ['an unknown key', '{maximum: 1}', '1:18 EVICTD_CONFIG_UNKNOWN_KEY'],
-])('refused: %s', (_rule, yaml, issue) => {
+])('an eviction budget is refused: %s', (_rule, yaml, issue) => {
   expect(issuesOf(() => budget(`evictionBudget: ${yaml}\n`))).toEqual([`config.yaml:${issue}`]);
 });

@@ -16,18 +16,18 @@ test.each<[rule: string, entry: string, id: string]>([
   ['hard, at once', "{when: 'memory.available<10% & swap.available<10%', kind: hard}", 'memory.available<10% & swap.available<10%/0 hard'],
   ['hard, after its time', "{when: 'memory.pressure.full>40%', kind: hard, for: 1m}", 'memory.pressure.full>40%/60000000000 hard'],
   ['soft, at once', "{when: 'memory.available<10%', kind: soft, for: 0s}", 'memory.available<10%/0 soft'],
-])('an entry: %s', (_rule, entry, id) => {
+])('an entry of the threshold list: %s', (_rule, entry, id) => {
   expect(ids(`thresholds: [${entry}]\n`)).toEqual([id]);
 });
 
-test('the kind is that of the entry, whatever its grace period', () => {
+test('the kind of a threshold is that of its entry, whatever its grace period', () => {
   const { thresholds } = load({
     'config.yaml': `${OFF}thresholds: [{when: 'memory.available<1Gi', kind: hard, for: 9s}, {when: 'memory.available<1Gi', kind: soft, for: 0s}]\n`,
   }).config;
   expect(thresholds.map(thresholdKind)).toEqual(['hard', 'soft']);
 });
 
-test('the lists of all files add up, behind the maps', () => {
+test('the lists of all files are concatenated, after the maps', () => {
   const { config, origins } = load({
     'config.yaml': "departures: {thrashing: false}\nthresholds: [{when: 'io.pressure.some>5%', kind: hard}]\n",
     'config.d/50.yaml': "thresholds: [{when: 'cpu.pressure.some>5%', kind: soft, for: 1s}]\n",
@@ -39,7 +39,7 @@ test('the lists of all files add up, behind the maps', () => {
   expect(origin?.origin).toMatchObject({ kind: 'set', position: { line: 1, column: 62 } });
 });
 
-test('swap and the kernel’s estimate may stand in the maps: they are amounts', () => {
+test('swap and the kernel’s estimate are accepted in the maps, because they are amounts', () => {
   const yaml = `${OFF.trimEnd().slice(0, -1)}, swap.available: 10%, memory.kernelAvailable: 100Mi}\n`;
   const { thresholds } = load({ 'config.yaml': yaml }).config;
   expect(thresholds.map(thresholdId).sort()).toEqual(['memory.kernelAvailable<100Mi/0', 'swap.available<10%/0']);
@@ -47,12 +47,12 @@ test('swap and the kernel’s estimate may stand in the maps: they are amounts',
   expect(load({ 'config.yaml': OFF }, flags).config.thresholds.map(thresholdId)).toContain('swap.available<5%/0');
 });
 
-test('pressureWindow is 2s unless it is set', () => {
+test('pressureWindow is 2s by default', () => {
   expect(load({ 'config.yaml': '{}' }).config.pressureWindowNs).toBe(2_000_000_000n);
   expect(load({ 'config.yaml': 'pressureWindow: 500ms\n' }).config.pressureWindowNs).toBe(500_000_000n);
 });
 
-test('a recorded configuration gives the same thresholds', () => {
+test('a configuration from a recording gives the same thresholds', () => {
   const loaded = load({ 'config.yaml': "thresholds: [{when: 'memory.pressure.full>40% & memory.available<10%', kind: soft, for: 10s}]\n" });
   expect(loadWritten(loaded.written, {}).config.thresholds).toEqual(loaded.config.thresholds);
 });
@@ -70,11 +70,11 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, issues: string[]]>([
     {},
     ['config.yaml:2:5 EVICTD_CONFIG_GRACE_PERIOD', 'config.yaml:3:13 EVICTD_CONFIG_SIGNAL'],
   ],
-  ['no kind', "thresholds:\n  - {when: 'memory.available<10%'}\n", {}, ['config.yaml:2:5 EVICTD_CONFIG_VALUE']],
-  ['no when', 'thresholds:\n  - {kind: hard}\n', {}, ['config.yaml:2:5 EVICTD_CONFIG_MISSING']],
-  ['another kind', "thresholds:\n  - {when: 'memory.available<10%', kind: firm}\n", {}, ['config.yaml:2:42 EVICTD_CONFIG_VALUE']],
+  ['the kind is missing', "thresholds:\n  - {when: 'memory.available<10%'}\n", {}, ['config.yaml:2:5 EVICTD_CONFIG_VALUE']],
+  ['when is missing', 'thresholds:\n  - {kind: hard}\n', {}, ['config.yaml:2:5 EVICTD_CONFIG_MISSING']],
+  ['the kind is unknown', "thresholds:\n  - {when: 'memory.available<10%', kind: firm}\n", {}, ['config.yaml:2:42 EVICTD_CONFIG_VALUE']],
   [
-    'another key',
+    'a key is unknown',
     "thresholds:\n  - {when: 'memory.available<10%', kind: hard, grace: 1s}\n",
     {},
     ['config.yaml:2:48 EVICTD_CONFIG_UNKNOWN_KEY'],
@@ -110,7 +110,7 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, issues: string[]]>([
   ['a comma at the end of a flag', '{}', { evictionHard: ['memory.available<1Gi, '] }, ['--eviction-hard:21 EVICTD_CONFIG_FLAG']],
   ['a comma at its start', '{}', { evictionHard: [',memory.available<1Gi'] }, ['--eviction-hard:1 EVICTD_CONFIG_FLAG']],
   [
-    'two commas',
+    'there are two commas',
     '{}',
     { evictionMinimumReclaim: ['memory.available=1Mi,,nodefs.available=1Mi'] },
     ['--eviction-minimum-reclaim:21 EVICTD_CONFIG_FLAG'],
@@ -122,19 +122,19 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, issues: string[]]>([
     { evictionHard: ['memory.pressure.full<40%'] },
     ['--eviction-hard:1 EVICTD_CONFIG_SIGNAL'],
   ],
-])('refused: %s', (_rule, yaml, flags, issues) => {
+])('an entry is refused: %s', (_rule, yaml, flags, issues) => {
   expect(issuesOf(() => load({ 'config.yaml': yaml }, flags))).toEqual(issues);
 });
 
 test.each<[profile: string, yaml: string, flags: ConfigFlags]>([
   ['a file', 'compatibility: kubelet\n', {}],
   ['a flag', '{}', { compatibility: 'kubelet' }],
-])('compatibility: kubelet in %s: a comma too many is ignored, as by the kubelet', (_where, yaml, flags) => {
+])('with compatibility: kubelet in %s a superfluous comma is ignored, as in the kubelet', (_where, yaml, flags) => {
   const { config } = load({ 'config.yaml': yaml }, { ...flags, evictionHard: [',nodefs.available<10%,,'] });
   expect(config.thresholds.map(({ signal }) => signal)).toEqual(['nodefs.available']);
 });
 
-describe('compatibility: kubelet', () => {
+describe('the profile kubelet', () => {
   const KUBELET = 'compatibility: kubelet\n';
   test.each<[rule: string, yaml: string, flags: ConfigFlags, issues: string[]]>([
     ['a list', `${KUBELET}thresholds: [{when: 'memory.available<10%', kind: hard}]\n`, {}, ['config.yaml:2:1 EVICTD_CONFIG_PROFILE']],
@@ -161,11 +161,11 @@ describe('compatibility: kubelet', () => {
     expect(errorOf(read).issues[0]?.hint).toMatch(/compatibility: evictd/);
   });
 
-  test('an empty list is accepted', () => {
+  test('accepts an empty list', () => {
     expect(load({ 'config.yaml': `${KUBELET}thresholds: []\n` }).config.compatibility).toBe('kubelet');
   });
 
-  test('a KubeletConfiguration has no list: use a drop-in', () => {
+  test('has no list in a KubeletConfiguration, and the hint is a drop-in', () => {
     const yaml =
       "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nthresholds: [{when: 'memory.available<10%', kind: hard}]\n";
     const { notices } = load({ 'config.yaml': yaml });

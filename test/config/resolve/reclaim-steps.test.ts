@@ -22,30 +22,30 @@ test.each<[entry: string, step: ReclaimStep]>([
   expect(load({ 'config.yaml': `reclaim: [${entry}]\n` }).config.reclaim).toEqual([step]);
 });
 
-test('no reclaim steps by default; the lists of files are concatenated', () => {
+test('there are no reclaim steps by default, and the lists of files are concatenated', () => {
   expect(load({ 'config.yaml': '' }).config.reclaim).toEqual([]);
   const { config } = load({ 'config.yaml': 'reclaim: [{step: journald}]\n', 'config.d/50.yaml': 'reclaim: [{step: package-cache}]\n' });
   expect(config.reclaim.map(({ name }) => name)).toEqual(['journald', 'package-cache']);
 });
 
 test.each<[wrong: string, entry: string, issue: string]>([
-  ['no step', '{keep: 1Gi}', '1:11 EVICTD_CONFIG_VALUE'],
-  ['an unknown one', '{step: nope}', '1:18 EVICTD_CONFIG_VALUE'],
+  ['an entry without a step', '{keep: 1Gi}', '1:11 EVICTD_CONFIG_VALUE'],
+  ['an unknown step', '{step: nope}', '1:18 EVICTD_CONFIG_VALUE'],
   ['a key of another step', '{step: journald, olderThan: 1h}', '1:39 EVICTD_CONFIG_VALUE'],
-  ['no olderThan', '{step: core-dumps}', '1:11 EVICTD_CONFIG_MISSING'],
+  ['olderThan is missing', '{step: core-dumps}', '1:11 EVICTD_CONFIG_MISSING'],
   ['an age that would take what was just written', '{step: core-dumps, olderThan: 59s}', '1:41 EVICTD_CONFIG_RANGE'],
   ['a command without a name', '{step: command, command: [/bin/true], signals: [nodefs.available]}', '1:11 EVICTD_CONFIG_MISSING'],
   ['a command that frees nothing', '{step: command, name: a, command: [/bin/true]}', '1:11 EVICTD_CONFIG_MISSING'],
   ['a program that is looked for', '{step: command, name: a, command: [docker], signals: [nodefs.available]}', '1:45 EVICTD_CONFIG_PATH'],
   ['a command for memory', '{step: command, name: a, command: [/bin/true], signals: [memory.available]}', '1:68 EVICTD_CONFIG_VALUE'],
-  ['a name that is no part of a unit’s', "{step: journald, name: 'a b'}", '1:34 EVICTD_CONFIG_VALUE'],
-  ['no time at all', '{step: journald, timeout: 0s}', '1:37 EVICTD_CONFIG_RANGE'],
-  ['two of one name', '{step: journald}, {step: journald}', '1:29 EVICTD_CONFIG_VALUE'],
-])('refused: %s', (_wrong, entry, issue) => {
+  ['a name that is not valid in a unit name', "{step: journald, name: 'a b'}", '1:34 EVICTD_CONFIG_VALUE'],
+  ['a time of zero', '{step: journald, timeout: 0s}', '1:37 EVICTD_CONFIG_RANGE'],
+  ['two steps of one name', '{step: journald}, {step: journald}', '1:29 EVICTD_CONFIG_VALUE'],
+])('reclaim steps are refused: %s', (_wrong, entry, issue) => {
   expect(issuesOf(() => load({ 'config.yaml': `reclaim: [${entry}]\n` }))).toEqual([`config.yaml:${issue}`]);
 });
 
-test('a kubelet has no such steps', () => {
+test('the profile kubelet has no such steps', () => {
   const yaml = 'compatibility: kubelet\nallocatable: {cgroup: /a, capacity: 1Gi}\nreclaim: [{step: journald}]\n';
   expect(issuesOf(() => load({ 'config.yaml': yaml }))).toEqual(['config.yaml:3:11 EVICTD_CONFIG_PROFILE']);
 });

@@ -4,7 +4,7 @@ import { errorOf, issuesOf, load } from '../scratch.js';
 
 const KUBELET = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 
-test('no shutdown grace period by default', () => {
+test('there is no shutdown grace period by default', () => {
   expect(load({ 'config.yaml': '' }).config.shutdown).toEqual({
     shutdownGracePeriodNs: 0n,
     shutdownGracePeriodCriticalPodsNs: 0n,
@@ -41,16 +41,16 @@ test('a later file replaces the groups', () => {
 
 test.each<[rule: string, yaml: string, issues: readonly string[]]>([
   ['longer than the whole', 'shutdownGracePeriod: 10s\nshutdownGracePeriodCriticalPods: 30s', ['config.yaml:2:34']],
-  ['of nothing', 'shutdownGracePeriodCriticalPods: 30s', ['config.yaml:1:34']],
+  ['a part of a period that is not set', 'shutdownGracePeriodCriticalPods: 30s', ['config.yaml:1:34']],
   ['below a second', 'shutdownGracePeriod: 10s\nshutdownGracePeriodCriticalPods: 500ms', ['config.yaml:2:34']],
   ['negative', 'shutdownGracePeriod: -1s\nshutdownGracePeriodCriticalPods: -2s', ['config.yaml:1:22', 'config.yaml:2:34']],
-  ['the whole is negative, the rest is not set', 'shutdownGracePeriod: -1s', ['config.yaml:1:22', 'config.yaml:1:22']],
-  ['both forms', 'shutdownGracePeriod: 10s\nshutdownGracePeriodByPodPriority: [{priority: 0}]', ['config.yaml:2:35']],
-])('refused: %s', (_rule, yaml, issues) => {
+  ['the whole is negative, and the part is not set', 'shutdownGracePeriod: -1s', ['config.yaml:1:22', 'config.yaml:1:22']],
+  ['both forms are set', 'shutdownGracePeriod: 10s\nshutdownGracePeriodByPodPriority: [{priority: 0}]', ['config.yaml:2:35']],
+])('a shutdown grace period is refused: %s', (_rule, yaml, issues) => {
   expect(issuesOf(() => load({ 'config.yaml': `${yaml}\n` }))).toEqual(issues.map((at) => `${at} EVICTD_CONFIG_SHUTDOWN`));
 });
 
-test('the message is the kubelet’s, the hint names the fix', () => {
+test('the message is that of the kubelet, and the hint says how to mend it', () => {
   const yaml = 'shutdownGracePeriod: 10s\nshutdownGracePeriodCriticalPods: 30s\n';
   expect(errorOf(() => load({ 'config.yaml': yaml })).issues).toMatchObject([
     {
@@ -61,14 +61,18 @@ test('the message is the kubelet’s, the hint names the fix', () => {
 });
 
 test.each<[rule: string, yaml: string, issue: string]>([
-  ['no duration', 'shutdownGracePeriod: 30\nshutdownGracePeriodCriticalPods: 10s', 'config.yaml:1:22 EVICTD_CONFIG_DURATION'],
-  ['no list', 'shutdownGracePeriodByPodPriority: {priority: 0}', 'config.yaml:1:35 EVICTD_CONFIG_TYPE'],
   [
-    'no whole seconds',
+    'text that is not a duration',
+    'shutdownGracePeriod: 30\nshutdownGracePeriodCriticalPods: 10s',
+    'config.yaml:1:22 EVICTD_CONFIG_DURATION',
+  ],
+  ['a value that is not a list', 'shutdownGracePeriodByPodPriority: {priority: 0}', 'config.yaml:1:35 EVICTD_CONFIG_TYPE'],
+  [
+    'a number that is not whole seconds',
     'shutdownGracePeriodByPodPriority: [{priority: 0, shutdownGracePeriodSeconds: 10s}]',
     'config.yaml:1:78 EVICTD_CONFIG_TYPE',
   ],
-  ['no such key', 'shutdownGracePeriodByPodPriority: [{prio: 0}]', 'config.yaml:1:37 EVICTD_CONFIG_UNKNOWN_KEY'],
-])('one that is wrong by itself is said once: %s', (_rule, yaml, issue) => {
+  ['an unknown key', 'shutdownGracePeriodByPodPriority: [{prio: 0}]', 'config.yaml:1:37 EVICTD_CONFIG_UNKNOWN_KEY'],
+])('a wrong value is reported once: %s', (_rule, yaml, issue) => {
   expect(issuesOf(() => load({ 'config.yaml': `${yaml}\n` }))).toEqual([issue]);
 });

@@ -24,7 +24,7 @@ test.each<[text: string, value: string | number | undefined]>([
   ['64.000011444091796874999999999999999%', 0.6400001049041748],
   ['64.000011444091796875%', 0.6400001645088196],
   ['NaN%', NaN],
-])('a threshold of %s', (text, expected) => {
+])('a threshold of %s is parsed', (text, expected) => {
   const value = parseThresholdValue('nodefs.available', text);
   expect(value?.kind === 'percentage' ? value.fraction : value?.quantity.text).toEqual(expected);
 });
@@ -48,7 +48,7 @@ test.each<[text: string, expected: string]>([
   ['500Mi', '500Mi'],
   ['150%', '150%'],
   ['0.1%', '0.1%'],
-])('a minimum reclaim of %s', (text, expected) => {
+])('a minimum reclaim of %s is parsed', (text, expected) => {
   expect(valueText(parseMinimumReclaim('memory.available', text))).toBe(expected);
 });
 
@@ -64,17 +64,17 @@ test.each<[text: string, ns: bigint]>([
   ['0s', 0n],
   ['-0s', 0n],
   ['1.5m', 90_000_000_000n],
-])('a grace period of %s', (text, ns) => {
+])('a grace period of %s is parsed', (text, ns) => {
   expect(parseGracePeriod(text)).toBe(ns);
 });
 
-test('a negative grace period, an unknown signal', () => {
+test('a negative grace period and an unknown signal are refused', () => {
   expect(() => parseGracePeriod('-1ns')).toThrow('invalid eviction grace period specified: -1ns, must be a positive value');
   expect(() => parseSignal('memory')).toThrow('unsupported eviction signal memory');
   expect(parseSignal('imagefs.inodesFree')).toBe('imagefs.inodesFree');
 });
 
-test('sorted by signal, hard before soft, grace period; a soft one without a grace period is reported', () => {
+test('thresholds are sorted by signal, hard before soft, and grace period; a soft one without a grace period is reported', () => {
   const quantity = (text: string) => parseMinimumReclaim('', text);
   const missing: ThresholdError[] = [];
   const thresholds = combineThresholds(

@@ -93,13 +93,13 @@ describe('where a condition can never hold', () => {
     expect(found.map(({ code, key }) => `${code} ${key}`)).toEqual(never ? ['EVICTD_LINT_POLICY_NEVER policies[0].when'] : []);
   });
 
-  test('it says why', () => {
+  test('the finding says why', () => {
     expect(findings([policy('memory.available < 10%'), policy('memory.pressure.full > 5% & swap.available < 10%')])[0]?.message).toBe(
       'policies[1].when: a never acts here: memory.pressure.full: this kernel measures no pressure',
     );
   });
 
-  test('where no branch can hold, it says why of each', () => {
+  test('the finding has the reason of each branch where no branch can hold', () => {
     const found = findings([policy('age > 1h & (swap.available < 10% | memory.pressure.full > 5%)')]);
     expect(found.map(({ message, test: place }) => [message, place])).toEqual([
       [
@@ -121,7 +121,7 @@ describe('where a condition can never hold', () => {
     ['age > 1h & (processes > 5 | !(age > 2h & memory.swap < 1Mi))', [[3, 'memory.swap: there is no swap']]],
     ['!(age > 2h & memory.swap > 1Mi)', []],
     ['age > 1h | memory.swap < 1Mi', []],
-  ])('a dead branch beside one that lives: %s', (when, dead) => {
+  ])('the finding names a dead branch beside one that can hold: %s', (when, dead) => {
     const expected = dead.map(([place, why]) => ['info EVICTD_LINT_POLICY_BRANCH', `a part never holds here: ${why}`, place]);
     const shown = findings([policy(when)]).map(({ level, code, message, test: place }) => [
       `${level} ${code}`,
@@ -131,7 +131,7 @@ describe('where a condition can never hold', () => {
     expect(shown).toEqual(expected);
   });
 
-  test('a dead branch of unless', () => {
+  test('the finding names a dead branch of unless', () => {
     const found = findings([policy('age > 1h', { exception: 'age > 2h | memory.swap > 1Mi' })]);
     expect(found.map(({ code, key, test: place }) => [code, key, place])).toEqual([['EVICTD_LINT_POLICY_BRANCH', 'policies[0].unless', 1]]);
   });
@@ -147,7 +147,7 @@ describe('where a condition can never hold', () => {
     expect(found.map(({ code, key }) => `${code} ${key}`)).toEqual(never ? ['EVICTD_LINT_POLICY_NEVER policies[0].unless'] : []);
   });
 
-  test('without a machine nothing is known', () => {
+  test('the finding needs a machine', () => {
     expect(findings([policy('swap.available < 10%')], 'offline')).toEqual([]);
   });
 });
@@ -158,7 +158,7 @@ test('a pattern that matches nothing', () => {
   expect(found.map(({ code, key }) => `${code} ${key}`)).toEqual(['EVICTD_LINT_POLICY_SCOPE policies[1].scope.cgroup']);
 });
 
-test('a named cgroup: that it does not exist now, and what it never has', () => {
+test('a named cgroup is reported if it does not exist now, or can never have the value', () => {
   const there = 'cgroup(/a).memory.swap > 1Mi';
   const policies = [
     policy('cgroup(/n).memory.swap > 1Mi'),
@@ -172,14 +172,19 @@ test('a named cgroup: that it does not exist now, and what it never has', () => 
   ]);
 });
 
-describe('steps that will fail', () => {
+describe('steps of a policy that will fail', () => {
   const run: LadderStep = { kind: 'run', command: ['/bin/a', 'b'], timeoutNs: 1n };
   const reclaim: LadderStep = { kind: 'reclaim', memoryBytes: 1n, withinNs: 1n };
   const throttle: LadderStep = { kind: 'throttle', memoryHigh: { kind: 'usage' }, forNs: 1n };
   const kill: LadderStep = { kind: 'kill', by: [], unit: 'workload', recursive: false };
 
   test.each<[rule: string, steps: readonly LadderStep[], overrides: Partial<PolicyFacts>, found: string[]]>([
-    ['v1 has no memory.reclaim and no memory.high', [reclaim, throttle, kill], { cgroupVersion: 1 }, ['STEP then[0]', 'STEP then[1]']],
+    [
+      'cgroup v1 has neither memory.reclaim nor memory.high',
+      [reclaim, throttle, kill],
+      { cgroupVersion: 1 },
+      ['STEP then[0]', 'STEP then[1]'],
+    ],
     ['v2 has both', [reclaim, throttle, kill], {}, []],
   ])('%s', (_rule, then, overrides, found) => {
     const codes = findings([policy('age > 1h', { then })], facts(overrides)).map(({ code, message }) => {
@@ -210,7 +215,7 @@ describe('steps that will fail', () => {
     [[{ kind: 'notify' }, run], []],
     [[{ kind: 'notify' }, kill], ['EVICTD_LINT_POLICY_WORKLOADS']],
     [[{ kind: 'freeze', forNs: 1n }], ['EVICTD_LINT_POLICY_WORKLOADS']],
-  ])('without a workload source: steps %#', (then, codes) => {
+  ])('steps without a workload source are reported: %#', (then, codes) => {
     expect(findings([policy('age > 1h', { then })], 'offline', []).map(({ code }) => code)).toEqual(codes);
   });
 });

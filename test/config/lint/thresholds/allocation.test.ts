@@ -8,29 +8,29 @@ const polled = new Map([['memory.available' as const, 'sampler: EACCES']]);
 const hard = (limit: string): Threshold => threshold('memory.available', limit);
 const soft = (limit: string, graceSeconds: number): Threshold => threshold('memory.available', limit, { graceSeconds });
 
-describe('between two looks', () => {
+describe('memory that programs can allocate between two readings', () => {
   test.each<[rule: string, limit: string, intervalMs: bigint, minFreeBytes: bigint, code: string | undefined]>([
     ['1.5 GB in a second: exactly the threshold', '1500000000', 1000n, 0n, 'EVICTD_LINT_OUTRUN'],
-    ['one byte more is left', '1500000001', 1000n, 0n, undefined],
-    ['what is never used up does not count: one byte is missing', '1500000001', 1000n, 1n, 'EVICTD_LINT_OUTRUN'],
+    ['one byte more is left below the threshold', '1500000001', 1000n, 0n, undefined],
+    ['memory that can never be used does not count: one byte is missing', '1500000001', 1000n, 1n, 'EVICTD_LINT_OUTRUN'],
     ['the shortest interval, 150 MB', '143Mi', 100n, 0n, 'EVICTD_LINT_OUTRUN'],
     ['… with more below the threshold', '150000001', 100n, 0n, undefined],
-    ['never met, which another finding reports', '64Mi', 1000n, 64n * Mi, undefined],
+    ['a threshold that can never be met is left to another finding', '64Mi', 1000n, 64n * Mi, undefined],
   ])('%s', (_rule, limit, intervalMs, minFreeBytes, code) => {
     const facts = machine({ polled, reserve: { totalBytes: 8n * Gi, minFreeBytes, hugePagesBytes: 0n, kernelBytes: 0n } });
     const found = lintAllocation(subject([hard(limit)], { monitoringIntervalNs: intervalMs * 1_000_000n }), facts);
     expect(found.map((finding) => finding.code)).toEqual(code === undefined ? [] : [code]);
   });
 
-  test('where something wakes, no interval matters', () => {
+  test('is not judged where a notification wakes evictd', () => {
     expect(lintAllocation(subject([hard('100Mi')]), machine())).toEqual([]);
   });
 
-  test('without a machine it is not known', () => {
+  test('is not judged without a machine', () => {
     expect(lintAllocation(subject([hard('100Mi')]), undefined)).toEqual([]);
   });
 
-  test('the message shows the reason and the arithmetic, the hint a short enough interval', () => {
+  test('is explained with the reason and the arithmetic, and the hint has a short enough interval', () => {
     const facts = machine({ polled, reserve: { totalBytes: 8n * Gi, minFreeBytes: 64n * Mi, hugePagesBytes: 0n, kernelBytes: 0n } });
     const [found] = lintAllocation(subject([hard('500Mi')]), facts);
     expect(found?.message).toBe(
@@ -43,18 +43,18 @@ describe('between two looks', () => {
   });
 });
 
-describe('during a grace period', () => {
+describe('memory that programs can allocate during a grace period', () => {
   test.each<[rule: string, thresholds: readonly Threshold[], code: string | undefined]>([
     ['exactly what is left', [soft('1500000000', 1)], 'EVICTD_LINT_SOFT_ALONE'],
-    ['one byte more is left', [soft('1500000001', 1)], undefined],
+    ['one byte more is left below the threshold', [soft('1500000001', 1)], undefined],
     ['a hard threshold cuts it short', [hard('100Mi'), soft('1Gi', 30)], undefined],
-    ['one of another signal does not', [threshold('nodefs.available', '1Gi'), soft('1Gi', 30)], 'EVICTD_LINT_SOFT_ALONE'],
+    ['a hard threshold of another signal does not help', [threshold('nodefs.available', '1Gi'), soft('1Gi', 30)], 'EVICTD_LINT_SOFT_ALONE'],
     ['the fill rate of disks is unknown', [threshold('nodefs.available', '1Gi', { graceSeconds: 30 })], undefined],
   ])('%s', (_rule, thresholds, code) => {
     expect(lintAllocation(subject(thresholds), undefined).map((finding) => finding.code)).toEqual(code === undefined ? [] : [code]);
   });
 
-  test('the message shows the arithmetic', () => {
+  test('is explained with the arithmetic', () => {
     expect(lintAllocation(subject([soft('300Mi', 30)], { monitoringIntervalNs: 10n * SECOND }), undefined)[0]?.message).toBe(
       'memory.available: soft 300Mi has no hard threshold behind it: one core allocates 41.9GiB in its grace period of 30s (1.5 GB/s), and 300MiB are left below the threshold',
     );

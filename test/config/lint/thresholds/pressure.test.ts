@@ -11,9 +11,14 @@ const found = (when: string, facts?: Partial<MachineFacts>): string[] =>
 
 test.each<[rule: string, when: string, facts: Partial<MachineFacts> | undefined, found: string[]]>([
   ['pressure alone evicts', 'memory.pressure.full>40%', undefined, ['warn LINT_PRESSURE_ALONE']],
-  ['also with pressure of io beside it', 'memory.pressure.full>40% & io.pressure.full>10%', undefined, ['warn LINT_PRESSURE_ALONE']],
+  [
+    'memory pressure is alone although io pressure is joined',
+    'memory.pressure.full>40% & io.pressure.full>10%',
+    undefined,
+    ['warn LINT_PRESSURE_ALONE'],
+  ],
   ['an amount is joined', 'memory.pressure.full>40% & memory.available<10%', undefined, []],
-  ['what only alerts may be alone', 'io.pressure.full>40%', undefined, []],
+  ['an alert-only threshold may have pressure alone', 'io.pressure.full>40%', undefined, []],
   ['cpu full of a machine', 'cpu.pressure.full>1%', { pressureOf: 'machine' }, ['warn LINT_UNREACHABLE']],
   ['cpu full of a cgroup', 'cpu.pressure.full>1%', { pressureOf: 'cgroup' }, []],
   [

@@ -9,16 +9,16 @@ const hard = (limit: string, signal: Signal = 'memory.available') => threshold(s
 
 test.each<[rule: string, soft: string, hard: string, offline: boolean, reported: boolean]>([
   ['equal: both are met at once', '1Gi', '1Gi', true, true],
-  ['one byte above', '1073741825', '1Gi', true, false],
-  ['one byte below', '1073741823', '1Gi', true, true],
+  ['the soft threshold is one byte above the hard one', '1073741825', '1Gi', true, false],
+  ['the soft threshold is one byte below the hard one', '1073741823', '1Gi', true, true],
   ['equal in other words', '1024Mi', '1Gi', true, true],
-  ['two percentages need no capacity: equal', '5%', '5%', true, true],
+  ['two equal percentages are compared without the capacity', '5%', '5%', true, true],
   ['… below', '4%', '5%', true, true],
   ['… above', '6%', '5%', true, false],
   ['a percentage and an amount cannot be compared without the capacity', '1%', '1Gi', true, false],
-  ['10% of 8Gi are 858993472: one more as hard', '10%', '858993473', false, true],
+  ['the hard threshold is one byte more than 10% of 8Gi, which is 858993472', '10%', '858993473', false, true],
   ['… exactly', '10%', '858993472', false, true],
-  ['… one less', '10%', '858993471', false, false],
+  ['the hard threshold is one byte less than 10% of 8Gi', '10%', '858993471', false, false],
 ])('%s', (_rule, softLimit, hardLimit, offline, reported) => {
   const found = lintSoftAndHard(subject([hard(hardLimit), soft(softLimit)]), offline ? undefined : machine());
   expect(found.map(({ code, key }) => [code, key])).toEqual(
@@ -44,6 +44,6 @@ test.each<[rule: string, soft: string, hard: string, message: string]>([
     '1Gi',
     'memory.available: soft 5% = 409MiB is not above hard 1Gi: the hard threshold is met first, so the soft one has no grace period',
   ],
-])('the message shows the arithmetic: %s', (_rule, softLimit, hardLimit, message) => {
+])('the finding shows the arithmetic: %s', (_rule, softLimit, hardLimit, message) => {
   expect(lintSoftAndHard(subject([hard(hardLimit), soft(softLimit)]), machine())[0]?.message).toBe(message);
 });

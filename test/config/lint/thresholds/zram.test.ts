@@ -21,13 +21,17 @@ test.each<[rule: string, facts: Partial<MachineFacts>, reported: boolean]>([
 });
 
 test.each<[rule: string, thresholds: Parameters<typeof subject>[0], reported: boolean]>([
-  ['no threshold of memory', [threshold('nodefs.available', '10%')], false],
-  ['one of what the kernel has', [threshold('memory.available', '100Mi'), threshold('memory.kernelAvailable', '10%')], false],
-  ['a joined one of memory', [listed('memory.pressure.full>40% & memory.available<10%', 'hard')], true],
+  ['there is no memory threshold', [threshold('nodefs.available', '10%')], false],
+  [
+    'a threshold of kernelAvailable, which counts zram',
+    [threshold('memory.available', '100Mi'), threshold('memory.kernelAvailable', '10%')],
+    false,
+  ],
+  ['a joined memory threshold', [listed('memory.pressure.full>40% & memory.available<10%', 'hard')], true],
 ])('%s', (_rule, thresholds, reported) => {
   expect(lintZram(subject(thresholds), machine(zram))).toHaveLength(reported ? 1 : 0);
 });
 
-test('without a machine', () => {
+test('zram is not judged without a machine', () => {
   expect(lintZram(subject([threshold('memory.available', '100Mi')]), undefined)).toEqual([]);
 });

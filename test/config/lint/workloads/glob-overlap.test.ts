@@ -9,31 +9,31 @@ describe('whether a pattern reaches any direct child', () => {
   test.each<[rule: string, glob: string, prefix: string, reaches: boolean]>([
     ['a name is a name', 'web', '', true],
     ['a name has no slash', 'a/b', '', false],
-    ['* does not take one either', '*/b', '', false],
+    ['* does not match a slash either', '*/b', '', false],
     ['** may do without', 'a**', '', true],
-    ['… but a slash behind it must be there', '**/b', '', false],
+    ['** needs the slash behind it', '**/b', '', false],
     ['a child of the source', '/s/web', '/s/', true],
-    ['the source itself is no child', '/s', '/s/', false],
+    ['the source itself is not its own child', '/s', '/s/', false],
     ['… nor with a slash', '/s/', '/s/', false],
     ['a grandchild', '/s/web/a', '/s/', false],
-    ['another source', '/t/web', '/s/', false],
+    ['a child of another source', '/t/web', '/s/', false],
     ['a source whose name only begins so', '/st/web', '/s/', false],
     ['* for the name of the source', '/*/web', '/s/', true],
     ['* does not reach two levels down', '/*/web', '/s/t/', false],
     ['** does', '/**/web', '/s/t/', true],
     ['** from the top', '**', '/s/', true],
     ['* from the top takes no slash', '*', '/s/', false],
-    ['? is one character', '/?/web', '/s/', true],
-    ['? is no slash', '/s?web', '/s/', false],
-    ['? beyond the BMP is one', '/?/web', '/😀/', true],
+    ['? matches one character', '/?/web', '/s/', true],
+    ['? does not match a slash', '/s?web', '/s/', false],
+    ['? matches a character beyond the BMP', '/?/web', '/😀/', true],
     ['a child of the root', '/web', '/', true],
-    ['no child of the root', '/s/web', '/', false],
+    ['a path with two names is not a child of the root', '/s/web', '/', false],
     ['** that ends in a name', '/s/**-web', '/s/', true],
   ])('%s', (_rule, glob, prefix, reaches) => {
     expect(matchesSomeName(glob, prefix)).toBe(reaches);
   });
 
-  test('what the rules match it never calls unreachable', () => {
+  test('a pattern that a rule matches is never called unreachable', () => {
     const letters = fc.constantFrom('a', 'b', '/');
     const glob = fc.array(fc.constantFrom('a', 'b', '/', '*', '**', '?'), { minLength: 1, maxLength: 8 }).map((parts) => parts.join(''));
     const prefix = fc.array(letters, { maxLength: 4 }).map((parts) => parts.join(''));
@@ -47,7 +47,7 @@ describe('whether a pattern reaches any direct child', () => {
     );
   });
 
-  test('what it calls reachable some name of three letters reaches', () => {
+  test('a pattern that is called reachable matches a name of three letters', () => {
     const names = ['a', 'b', 'c'].flatMap((x) => [x, ...['a', 'b', 'c'].flatMap((y) => [x + y, ...['a', 'b', 'c'].map((z) => x + y + z)])]);
     const glob = fc.array(fc.constantFrom('a', 'b', '/', '*', '**', '?'), { minLength: 1, maxLength: 4 }).map((parts) => parts.join(''));
     const prefix = fc.array(fc.constantFrom('a', 'b', '/'), { maxLength: 3 }).map((parts) => parts.join(''));

@@ -8,11 +8,11 @@ import { machine, subject } from '../support.js';
 test.each<[rule: string, signal: Parameters<typeof threshold>[0], layout: MachineFacts['layout'], filesystems: object, isSaid: boolean]>([
   ['images apart, and only nodefs has a threshold', 'nodefs.available', 'imagefs', {}, true],
   ['… also where containers are not with them', 'nodefs.available', 'split', {}, true],
-  ['imagefs has one', 'imagefs.inodesFree', 'imagefs', {}, false],
+  ['imagefs has a threshold', 'imagefs.inodesFree', 'imagefs', {}, false],
   ['images on nodefs', 'nodefs.available', 'single', {}, false],
   ['configured: its thresholds were disabled on purpose', 'nodefs.available', 'imagefs', { imagefs: '/images' }, false],
-  ['not known yet', 'nodefs.available', { error: '/: not read yet' }, {}, false],
-  ['not looked for', 'nodefs.available', undefined, {}, false],
+  ['the filesystem is not known yet', 'nodefs.available', { error: '/: not read yet' }, {}, false],
+  ['the filesystem was not read', 'nodefs.available', undefined, {}, false],
 ])('%s', (_rule, signal, layout, named, isSaid) => {
   const filesystems: LintSubject['filesystems'] = { nodefs: '/', ...named };
   const found = lintImages(subject([threshold(signal, '1Gi')], { filesystems }), machine(layout === undefined ? {} : { layout }));

@@ -10,15 +10,15 @@ import { machine, present, subject } from '../support.js';
 
 test.each<[rule: string, workloads: readonly PresentWorkload[] | undefined, messages: readonly RegExp[]]>([
   ['unknown workloads', undefined, []],
-  ['none is bound', [present('web')], []],
-  ['of one they are not known', [present('web'), present('db', { memoryNodes: 'unknown' })], [/ to db are not known: neither/]],
+  ['no workload is bound to a memory node', [present('web')], []],
+  ['the cpuset of one workload is unknown', [present('web'), present('db', { memoryNodes: 'unknown' })], [/ to db are not known: neither/]],
   [
-    'of several they are not known, and one is bound',
+    'the cpuset of several workloads is unknown, and one workload is bound',
     [...['a', 'b'].map((name) => present(name, { memoryNodes: 'unknown' })), present('c', { memoryNodes: [0] })],
     [/^c is bound/, / to a, and of 1 more workloads are not known/],
   ],
   [
-    'of one without processes they are not known',
+    'the cpuset of a workload without processes is unknown',
     [present('db', { memoryNodes: 'unknown', unevictable: { kind: 'vacant', text: 'empty' } })],
     [],
   ],
@@ -36,8 +36,8 @@ test.each<[rule: string, workloads: readonly PresentWorkload[] | undefined, mess
 
 test.each<[rule: string, thresholds: readonly Threshold[], departures: Partial<Departures>, isWatched: boolean]>([
   ['a hard threshold', [threshold('memory.available', '100Mi')], {}, true],
-  ['a soft one', [threshold('memory.available', '100Mi', { graceSeconds: 1 })], {}, false],
-  ['without the departure', [threshold('memory.available', '100Mi')], { 'memory-nodes': false }, false],
+  ['a soft threshold', [threshold('memory.available', '100Mi', { graceSeconds: 1 })], {}, false],
+  ['the departure is off', [threshold('memory.available', '100Mi')], { 'memory-nodes': false }, false],
 ])('workloads that a cpuset binds are watched by default: %s', (_rule, thresholds, switched, isWatched) => {
   const bound = machine({ workloads: { present: [present('db', { memoryNodes: [1] })], sources: [] } });
   const found = lintMemoryNodes(subject(thresholds, { departures: departuresOf('evictd', switched) }), bound);
@@ -51,7 +51,7 @@ test.each<[scope: string | undefined, isWatched: boolean]>([
   ['/db/inner', false],
   ['/', false], // not bound itself: the metric has no value there
   [undefined, false],
-])('workloads that a cpuset binds: a policy of %s watches the nodes of /db/main: %s', (cgroup, isWatched) => {
+])('a policy of %s watches the memory nodes of the bound workload /db/main: %s', (cgroup, isWatched) => {
   const policies: ConfiguredPolicy[] = [
     {
       name: 'bound',

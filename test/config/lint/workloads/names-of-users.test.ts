@@ -10,14 +10,14 @@ const units = (...names: string[]): WorkloadSourceSpec => ({ systemd: { slices: 
 const USERS = slices('user.slice');
 
 test.each<[what: string, source: WorkloadSourceSpec, rule: Rule, reported: boolean]>([
-  ['all users', USERS, DATABASE, true],
-  ['one user', slices('user-1000.slice'), DATABASE, true],
+  ['all users have such a unit', USERS, DATABASE, true],
+  ['one user has such a unit', slices('user-1000.slice'), DATABASE, true],
   ['the whole machine', slices('-.slice'), DATABASE, true],
   ['units of the machine', slices('system.slice'), DATABASE, false],
   ['units of this name anywhere', units('postgres-*.service'), DATABASE, true],
   ['units of another name', units('web.service'), DATABASE, false],
   ['a slice of a manager', { cgroup: '/user.slice/user-1000.slice/user@1000.service/app.slice' }, DATABASE, true],
-  ['slices of users, which are no units', { cgroup: '/user.slice' }, DATABASE, false],
+  ['slices of users are not units', { cgroup: '/user.slice' }, DATABASE, false],
   ['a rule with a path', USERS, { ...DATABASE, match: { name: 'postgres*', path: '/system.slice/**' } }, false],
   ['a rule by path alone', USERS, { ...DATABASE, match: { path: '/user.slice/**' } }, false],
   ['a rule that protects nothing', USERS, { match: { name: 'postgres*' }, priority: 1 }, false],

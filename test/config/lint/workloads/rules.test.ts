@@ -25,8 +25,8 @@ describe('a rule that can never match', () => {
     ['a path of a child', { match: { path: '/workload.slice/web' }, priority: 1 }, ['/workload.slice'], false],
     ['the path of the source itself', { match: { path: '/workload.slice' }, priority: 1 }, ['/workload.slice'], true],
     ['a grandchild', { match: { path: '/workload.slice/web/a' }, priority: 1 }, ['/workload.slice'], true],
-    ['another tree', { match: { path: '/system.slice/*' }, priority: 1 }, ['/workload.slice'], true],
-    ['one of several sources', { match: { path: '/system.slice/*' }, priority: 1 }, ['/workload.slice', '/system.slice'], false],
+    ['a path in another tree', { match: { path: '/system.slice/*' }, priority: 1 }, ['/workload.slice'], true],
+    ['a path of one of several sources', { match: { path: '/system.slice/*' }, priority: 1 }, ['/workload.slice', '/system.slice'], false],
     ['a source that was written with a slash', { match: { path: '/a/*' }, priority: 1 }, ['/a/'], false],
     ['the root as source', { match: { path: '/web' }, priority: 1 }, ['/'], false],
     ['… and what is deeper', { match: { path: '/web/a' }, priority: 1 }, ['/'], true],
@@ -37,14 +37,19 @@ describe('a rule that can never match', () => {
       false,
     ],
     ['… not if it is a pattern', { match: { path: '/workload.slice/web/*' }, critical: true }, ['/workload.slice'], true],
-    ['… nor elsewhere', { match: { path: '/system.slice/web/a' }, critical: true }, ['/workload.slice'], true],
+    [
+      'a critical cgroup elsewhere protects no workload',
+      { match: { path: '/system.slice/web/a' }, critical: true },
+      ['/workload.slice'],
+      true,
+    ],
     ['everything', { match: {}, priority: 1 }, ['/workload.slice'], false],
-    ['no finding without a source', { match: { name: 'a/b' }, priority: 1 }, [], false],
+    ['there is no workload source', { match: { name: 'a/b' }, priority: 1 }, [], false],
   ])('%s', (_rule, rule, sources, reported) => {
     expect(lint([rule], undefined, sources).map(({ code }) => code)).toEqual(reported ? ['EVICTD_LINT_RULE_UNREACHABLE'] : []);
   });
 
-  test('of programs, jobs and services of Windows nearly everything can be the name', () => {
+  test('names of programs, jobs and services of Windows can be nearly any text', () => {
     const rules: readonly Rule[] = [
       { match: { name: 'web.exe' }, critical: true },
       { match: { path: 'C:\\Apps\\**' }, priority: 1 },
@@ -74,11 +79,11 @@ describe('a rule about units that can never match', () => {
     ['a pattern', { name: 'a*' }, batch, undefined],
     ['a pattern for scopes', { name: '*.scope' }, batch, undefined],
     ['the name without its end', { name: 'a' }, batch, 'name: a.service'],
-    ['a pattern without room for one', { name: 'a-?' }, batch, 'name: a-?.service'],
+    ['a pattern that leaves no room for a name', { name: 'a-?' }, batch, 'name: a-?.service'],
     ['a socket', { name: 'a.socket' }, batch, 'name: a.service'],
     ['a name with a slash', { name: 'b/a.service' }, batch, 'remove the directories from name'],
     ['a unit that is not named', { name: 'a.service' }, web, 'name: a.service'],
-    ['one that is', { name: 'web@1.*' }, web, undefined],
+    ['a unit that is named', { name: 'web@1.*' }, web, undefined],
     ['a path below the slice, however deep', { path: '/batch.slice/batch-b.slice/a.service' }, batch, undefined],
     ['a path below another slice', { path: '/other.slice/a.service' }, batch, 'match the unit by its name'],
     ['the path of the slice', { path: '/batch.slice' }, batch, 'match the unit by its name'],
@@ -102,55 +107,55 @@ describe('a rule about units that can never match', () => {
 
 describe('a rule that matches no workload now', () => {
   test.each<[rule: string, rule_: Rule, names: readonly string[] | undefined, reported: boolean]>([
-    ['one matches', { match: { name: 'web*' }, priority: 1 }, ['web-1', 'db'], false],
-    ['none matches', { match: { name: 'web*' }, priority: 1 }, ['wbe-1', 'db'], true],
-    ['without workloads, which another finding reports', { match: { name: 'web*' }, priority: 1 }, [], false],
-    ['no machine was looked at', { match: { name: 'web*' }, priority: 1 }, undefined, false],
-    ['a critical cgroup in a workload that is there', { match: { path: '/workload.slice/web/a' }, critical: true }, ['web'], false],
-    ['… in one that is not', { match: { path: '/workload.slice/wbe/a' }, critical: true }, ['web'], true],
+    ['one workload matches', { match: { name: 'web*' }, priority: 1 }, ['web-1', 'db'], false],
+    ['no workload matches', { match: { name: 'web*' }, priority: 1 }, ['wbe-1', 'db'], true],
+    ['there are no workloads, which another finding reports', { match: { name: 'web*' }, priority: 1 }, [], false],
+    ['no machine was read', { match: { name: 'web*' }, priority: 1 }, undefined, false],
+    ['a critical cgroup in an existing workload', { match: { path: '/workload.slice/web/a' }, critical: true }, ['web'], false],
+    ['a critical cgroup in a workload that does not exist', { match: { path: '/workload.slice/wbe/a' }, critical: true }, ['web'], true],
   ])('%s', (_rule, rule, names, reported) => {
     expect(lint([rule], names).map(({ code }) => code)).toEqual(reported ? ['EVICTD_LINT_RULE_UNMATCHED'] : []);
   });
 
-  test('the message names some of the workloads', () => {
+  test('the finding names some of the workloads', () => {
     expect(lint([{ match: { name: 'web' }, priority: 1 }], ['d', 'b', 'a', 'c'])[0]?.message).toBe(
       'rules[0] (name: web) matches no workload that exists now: a, b, c and 1 more',
     );
   });
 });
 
-describe('critical is final', () => {
+describe('a rule that cannot undo critical', () => {
   const everything: Rule = { match: { name: '*' }, critical: true };
   const batch: Rule = { match: { name: 'batch-*' }, critical: false };
   test.each<[rule: string, rules: readonly Rule[], names: readonly string[], reported: boolean]>([
-    ['by a later rule', [everything, batch], ['batch-1', 'web'], true],
+    ['a later rule tries to undo critical', [everything, batch], ['batch-1', 'web'], true],
     ['the order does not matter', [batch, everything], ['batch-1', 'web'], true],
-    ['no workload matches both', [{ match: { name: 'web' }, critical: true }, batch], ['batch-1', 'web'], false],
+    ['no workload matches both rules', [{ match: { name: 'web' }, critical: true }, batch], ['batch-1', 'web'], false],
     ['false alone', [batch], ['batch-1'], false],
   ])('%s', (_rule, rules, names, reported) => {
     expect(lint(rules, names).map(({ code }) => code)).toEqual(reported ? ['EVICTD_LINT_CRITICAL_STAYS'] : []);
   });
 
-  test('the sentence', () => {
+  test('the finding explains that critical is final', () => {
     expect(lint([everything, batch], ['batch-1', 'web'])[0]?.message).toBe(
       'rules[1] (name: batch-*) has no effect on batch-1: rules[0] makes it critical, and critical: false does not undo that',
     );
   });
 });
 
-describe("a rule about a container of Docker's or Podman's", () => {
+describe('a rule about a container of Docker or Podman', () => {
   const systemd = (...slices: readonly string[]): WorkloadSourceSpec => ({ systemd: { slices, units: [] } });
   test.each<[rule: string, source: WorkloadSourceSpec, reported: boolean]>([
-    ['where Docker puts them', systemd('system.slice'), false],
-    ['where Podman puts them', systemd('machine.slice'), false],
-    ['by their units', { systemd: { slices: [], units: ['docker-*.scope'] } }, false],
-    ['in another slice', systemd('batch.slice'), true],
+    ['the path where Docker puts containers', systemd('system.slice'), false],
+    ['the path where Podman puts containers', systemd('machine.slice'), false],
+    ['the units of the containers', { systemd: { slices: [], units: ['docker-*.scope'] } }, false],
+    ['a path in another slice', systemd('batch.slice'), true],
   ])('%s', (_rule, source, reported) => {
     const found = lintRules(subject([], { rules: [{ match: { name: 'web' }, priority: 1 }], workloads: [source] }), undefined);
     expect(found.map(({ code }) => code)).toEqual(reported ? ['EVICTD_LINT_RULE_UNREACHABLE'] : []);
   });
 
-  test('… no finding if it exists now', () => {
+  test('a rule about a container is not reported if the container exists now', () => {
     const workloads = { present: [{ ...present('web'), matched: [0] }], sources: [] };
     const rules = [{ match: { name: 'web' }, priority: 1 }];
     expect(lintRules(subject([], { rules, workloads: [systemd('batch.slice')] }), machine({ workloads }))).toEqual([]);
@@ -171,7 +176,7 @@ test.each<[rule: string, match: Rule['match'], codes: string[]]>([
   expect(found.map(({ code }) => code)).toEqual(codes);
 });
 
-test('liftProtection of a part of a desktop, which is protected by its slice', () => {
+test('liftProtection of a part of a desktop has no effect, because the slice of the desktop protects it', () => {
   const path = '/user.slice/user-1000.slice/user@1000.service/session.slice/org.gnome.Shell@wayland.service';
   const name = 'org.gnome.Shell@wayland.service';
   const workloads = { present: [{ ...present(name), path, matched: [0] }], sources: [] };
@@ -186,7 +191,7 @@ describe('a rule about pods that can never match', () => {
     ['a pod', { name: 'default/web' }, runtime, undefined],
     ['a container', { name: 'default/web/app' }, runtime, undefined],
     ['a label', { labels: { app: 'web' } }, runtime, undefined],
-    ['any path', { path: '/k8s.io/x' }, runtime, undefined],
+    ['any path may match', { path: '/k8s.io/x' }, runtime, undefined],
     ['a pod without its namespace', { name: 'web' }, runtime, "name: '*/web'"],
     ['a label without pods', { labels: { app: 'web' } }, [{ cgroup: '/x' }], 'cri: {endpoint:'],
   ])('%s', (_rule, match, workloads, hint) => {
@@ -197,7 +202,7 @@ describe('a rule about pods that can never match', () => {
   });
 });
 
-describe('a taint', () => {
+describe('a taint in the configuration', () => {
   const taints = [{ key: 'gpu', value: '', effect: 'NoExecute' }] as const;
   const gpu = { key: 'gpu', operator: 'Exists', value: '', effect: '' };
   const timed = { ...gpu, effect: 'NoExecute', tolerationSeconds: 30n };
@@ -206,10 +211,10 @@ describe('a taint', () => {
   test.each<[rule: string, rules: readonly Rule[], names: readonly string[] | undefined, codes: readonly string[]]>([
     ['that one workload tolerates', [{ match: web, tolerations: [gpu] }], ['web', 'db'], []],
     ['that every workload of the machine tolerates', [{ match: web, tolerations: [gpu] }], ['web'], ['TOLERATED']],
-    ['that is tolerated for a time', [{ match: {}, tolerations: [timed] }], ['web'], []],
+    ['that workloads tolerate for a time', [{ match: {}, tolerations: [timed] }], ['web'], []],
     ['that a rule for everything tolerates', [{ match: {}, tolerations: [gpu] }], undefined, ['TOLERATED']],
     [
-      'that an earlier rule tolerates for a time: the first toleration counts',
+      'that an earlier rule tolerates for a time, because the first toleration counts',
       [
         { match: web, tolerations: [timed] },
         { match: {}, tolerations: [gpu] },
@@ -227,7 +232,7 @@ describe('a taint', () => {
       ['web'],
       ['TOLERATED'],
     ],
-    ['that nothing tolerates', [{ match: web, tolerations: [{ ...gpu, key: 'cpu' }] }], undefined, ['EVICTS_ALL']],
+    ['that no workload tolerates', [{ match: web, tolerations: [{ ...gpu, key: 'cpu' }] }], undefined, ['EVICTS_ALL']],
   ])('%s', (_rule, rules, names, codes) => {
     const effectOf = compileRules(rules);
     const workloads = names?.map((name) => ({ ...present(name), matched: effectOf(present(name)).matched }));
