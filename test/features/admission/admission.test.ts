@@ -16,18 +16,23 @@ const applicant = (qosClass: QosClass, more: Partial<Applicant> = {}): Applicant
   ...more,
 });
 
-describe('admission under conditions', () => {
+describe('admission under node conditions', () => {
   test.each<[rule: string, conditions: readonly ConditionType[], applicant: Applicant, refused: string | undefined]>([
-    ['no condition: every workload', [], applicant('BestEffort'), undefined],
+    ['without a condition every workload may start', [], applicant('BestEffort'), undefined],
     ['memory is short: no best-effort workload', MEMORY, applicant('BestEffort'), '[MemoryPressure]'],
-    ['memory is short: a burstable one all the same', MEMORY, applicant('Burstable'), undefined],
-    ['memory is short: a guaranteed one all the same', MEMORY, applicant('Guaranteed'), undefined],
-    ['memory is short: a critical one whatever its class', MEMORY, applicant('BestEffort', { critical: true }), undefined],
+    ['a Burstable workload may start although memory is short', MEMORY, applicant('Burstable'), undefined],
+    ['a Guaranteed workload may start although memory is short', MEMORY, applicant('Guaranteed'), undefined],
+    [
+      'a critical workload may start although memory is short, whatever its class',
+      MEMORY,
+      applicant('BestEffort', { critical: true }),
+      undefined,
+    ],
     ['a disk is short: no workload', ['DiskPressure'], applicant('Guaranteed'), '[DiskPressure]'],
     ['processes are short: no workload', ['PIDPressure'], applicant('Guaranteed'), '[PIDPressure]'],
     ['a disk is short: the critical', ['DiskPressure'], applicant('BestEffort', { critical: true }), undefined],
     ['memory and more: no workload', ['MemoryPressure', 'PIDPressure'], applicant('Guaranteed'), '[MemoryPressure PIDPressure]'],
-    ['the order is the one given', ['PIDPressure', 'MemoryPressure'], applicant('Burstable'), '[PIDPressure MemoryPressure]'],
+    ['conditions are named in the order given', ['PIDPressure', 'MemoryPressure'], applicant('Burstable'), '[PIDPressure MemoryPressure]'],
     ['memory twice is not memory alone', ['MemoryPressure', 'MemoryPressure'], applicant('Burstable'), '[MemoryPressure MemoryPressure]'],
   ])('%s', (_rule, conditions, pod, refused) => {
     expect(admit(conditions, pod)).toEqual(
@@ -42,9 +47,9 @@ describe('admission under conditions', () => {
     ['the taint by key, operator and effect', toleration({ key: KEY, operator: 'Exists', effect: 'NoSchedule' }), true],
     ['every effect', toleration({ key: KEY, operator: 'Exists' }), true],
     ['everything', toleration({ operator: 'Exists' }), true],
-    ['another effect', toleration({ key: KEY, operator: 'Exists', effect: 'NoExecute' }), false],
-    ['another key', toleration({ key: 'node.kubernetes.io/disk-pressure', operator: 'Exists' }), false],
-    ['no operator is Equal: the value of the taint is empty', toleration({ key: KEY }), true],
+    ['the taint has another effect', toleration({ key: KEY, operator: 'Exists', effect: 'NoExecute' }), false],
+    ['the taint has another key', toleration({ key: 'node.kubernetes.io/disk-pressure', operator: 'Exists' }), false],
+    ['a missing operator is Equal: the value of the taint is empty', toleration({ key: KEY }), true],
     ['Equal with another value', toleration({ key: KEY, operator: 'Equal', value: 'x' }), false],
     ['Exists does not look at the value', toleration({ key: KEY, operator: 'Exists', value: 'x' }), true],
     ['every key with Equal', toleration({ operator: 'Equal' }), true],
@@ -76,7 +81,7 @@ describe('admission under conditions', () => {
       applicant('BestEffort', { tolerations: [toleration({ key: 'noisy' })] }),
       { admit: true },
     ],
-  ])('a taint of an operator: %s', (_rule, taints, pod, expected) => {
+  ])('a taint that an operator has set: %s', (_rule, taints, pod, expected) => {
     const { message } = expected as { message?: RegExp };
     const refusal = { admit: false, reason: 'TaintToleration', message: expect.stringMatching(message ?? '') as string };
     expect(admit([], pod, taints)).toEqual(message === undefined ? expected : refusal);
@@ -98,11 +103,11 @@ test.each<[protection: Protection | undefined, critical: boolean]>([
   [{ kind: 'critical' }, true],
   [{ kind: 'static' }, true],
   [{ kind: 'self' }, false],
-])('protection %j: critical %s', (protection, critical) => {
+])('a workload with protection %j is critical: %s', (protection, critical) => {
   expect(applicantOf(workload('a', { protection, qosClass: 'Burstable' }))).toEqual({ critical, qosClass: 'Burstable', tolerations: [] });
 });
 
-test('the answer to a workload that needs room names the disruption budgets that its victims violate, or why evictd evicts nothing', () => {
+test('the answer to a preemption names the disruption budgets that the victims violate, or why evictd evicts nothing', () => {
   const requests = { ...workload('').requests, memory: 512n * Mi * 1_000_000_000n };
   const web = [1, 2].map((index) => [workload(`web-${String(index)}`, { requests }), Mi] as [ReturnType<typeof workload>, bigint]);
   const limit = { of: 'minAvailable', value: 1, isPercentage: false } as const;
@@ -127,7 +132,7 @@ test('the answer to a workload that needs room names the disruption budgets that
   expect(answered('512Mi')).toMatchObject({ answer: 'fits', used: 512 << 20 });
 });
 
-test('the name of a workload that needs room is a name: it is in each decision, and in the saved state', () => {
+test('the name of a preempting workload is a name: each decision and the saved state have it', () => {
   const ask = vi.fn<PreemptionParts['monitor']['ask']>(() => true);
   const memory = observations(1n, { 'memory.available': Mi });
   const all = candidates([workload('batch', { requests: { ...workload('batch').requests, memory: Gi * 1_000_000_000n } }), Mi]);

@@ -68,11 +68,11 @@ const pod = (spec: object = {}): object => ({
   spec: { containers: [{ name: 'a' }], ...spec },
 });
 
-describe('while the machine shuts down', () => {
+describe('evictd admit while the machine shuts down', () => {
   test.each<[rule: string, args: readonly string[], kind: string]>([
     ['any workload', [], 'a BestEffort workload'],
-    ['a critical one, too', ['--name', 'postgres-1'], 'a critical workload'],
-  ])('%s is refused', async (_rule, args, kind) => {
+    ['a critical workload, too', ['--name', 'postgres-1'], 'a critical workload'],
+  ])('refuses %s', async (_rule, args, kind) => {
     published(['MemoryPressure'], { shutdown: true });
     const { exit, stdout } = await admit(...args);
     const said = 'refused: NodeShutdown: Pod was rejected as the node is shutting down.';
@@ -82,9 +82,9 @@ describe('while the machine shuts down', () => {
   });
 });
 
-describe('the answer', () => {
+describe('the answer of evictd admit', () => {
   test.each<[rule: string, conditions: readonly ConditionType[], args: readonly string[], exit: number, stdout: string]>([
-    ['no condition', [], [], 0, 'admitted: the node has no condition\n'],
+    ['without a condition', [], [], 0, 'admitted: the node has no condition\n'],
     [
       'best effort, by default',
       ['MemoryPressure'],
@@ -136,7 +136,7 @@ describe('the answer', () => {
     expect(await admit('--pod', podFile(pod(spec)))).toMatchObject({ exit, stderr: '' });
   });
 
-  test('under a taint', async () => {
+  test('names a taint', async () => {
     const taint = { key: 'maintenance', value: 'yes', effect: 'NoSchedule' } as const;
     published([], { taints: [taint] });
     const stdout = 'refused: TaintToleration: The node had untolerated taint: maintenance=yes:NoSchedule (a BestEffort workload)\n';
@@ -155,7 +155,7 @@ describe('the answer', () => {
     expect(await admit('--name', 'batch-1')).toEqual({ exit: 0, stdout: 'admitted: the node has no condition\n', stderr: '' });
   });
 
-  test('is that of the configured node', async () => {
+  test('is about the configured node', async () => {
     published(['MemoryPressure'], { cgroup: '/a.slice' });
     published([], { cgroup: '/b.slice' });
     published([]);
@@ -165,7 +165,7 @@ describe('the answer', () => {
     expect(await admit()).toMatchObject({ exit: 1 });
   });
 
-  test('as JSON', async () => {
+  test('is printed as JSON', async () => {
     published(['MemoryPressure']);
     const { stdout, exit } = await admit('-o', 'json');
     expect(exit).toBe(1);
@@ -182,13 +182,13 @@ describe('the answer', () => {
   });
 });
 
-describe('where nothing is known a workload may start, with a warning; not with --fail-closed', () => {
+describe('evictd admit without known conditions permits the workload with a warning; with --fail-closed it refuses', () => {
   const bad = (settings: object) => (): readonly string[] => {
     configure(settings);
     return [];
   };
   test.each<[rule: string, prepare: () => readonly string[], code: string]>([
-    ['no evictd has published', () => [], 'EVICTD_CONDITIONS_ABSENT'],
+    ['no evictd has published conditions', () => [], 'EVICTD_CONDITIONS_ABSENT'],
     ['evictd is gone', () => (published(['MemoryPressure'], { ageNs: 31n * SECOND }), []), 'EVICTD_CONDITIONS_STALE'],
     ['garbage', () => (writeFileSync(join(directory, 'machine.conditions.json'), '{'), []), 'EVICTD_CONDITIONS_MALFORMED'],
     ['a runtime directory that is a file', () => ['--runtime-directory', config], 'EVICTD_CONDITIONS_UNREADABLE'],
@@ -202,13 +202,13 @@ describe('where nothing is known a workload may start, with a warning; not with 
     ['an argument too many', () => ['batch-1'], 'EVICTD_USAGE'],
     ['a pod and a name', () => ['--pod', podFile(pod()), '--name', 'x'], 'EVICTD_USAGE'],
     ['a format that does not exist', () => ['-o', 'yaml'], 'EVICTD_USAGE'],
-    ['no name', () => ['--name', ''], 'EVICTD_USAGE'],
+    ['the name is missing', () => ['--name', ''], 'EVICTD_USAGE'],
     ['a path for a name', () => ['--name', '/db/'], 'EVICTD_USAGE'],
     ['a slash behind a name', () => ['--name', 'db/'], 'EVICTD_USAGE'],
     ['a name that leads out', () => ['--name', 'a/../db'], 'EVICTD_USAGE'],
-    ['no path', () => ['--path', ''], 'EVICTD_USAGE'],
+    ['the path is missing', () => ['--path', ''], 'EVICTD_USAGE'],
     ['a path with the mount in it', () => ['--path', '/sys/fs/cgroup/batch.slice/a'], 'EVICTD_USAGE'],
-    ['no such pod file', () => ['--pod', join(directory, 'nope')], 'EVICTD_KUBERNETES_FILE'],
+    ['the pod file does not exist', () => ['--pod', join(directory, 'nope')], 'EVICTD_KUBERNETES_FILE'],
     ['a directory for a pod file', () => ['--pod', directory], 'EVICTD_KUBERNETES_FILE'],
     ['an empty pod file', () => ['--pod', podFile('')], 'EVICTD_KUBERNETES_FILE'],
     ['a pod file that never ends', () => ['--pod', '/dev/zero'], 'EVICTD_KUBERNETES_FILE'],
@@ -229,7 +229,7 @@ describe('where nothing is known a workload may start, with a warning; not with 
     }
   });
 
-  test('as JSON', async () => {
+  test('and prints JSON', async () => {
     configure({ rulez: [], nodes: {} });
     const { stdout, exit } = await admit('-o', 'json');
     expect(exit).toBe(0);
@@ -239,17 +239,17 @@ describe('where nothing is known a workload may start, with a warning; not with 
     expect(report.problems[0]).toMatchObject({ code: 'EVICTD_CONFIG_UNKNOWN_KEY', position: expect.stringContaining(config) as string });
   });
 
-  test('a wrong command line as JSON, where that was said before', async () => {
+  test('and prints JSON for a wrong command line, if -o json comes before the error', async () => {
     const { stdout } = await admit('-o', 'json', '--foo');
     expect(JSON.parse(stdout)).toMatchObject({ admit: true, known: false, problems: [{ code: 'EVICTD_USAGE' }] });
   });
 });
 
-describe('a critical workload may start whatever the conditions, so that none need be known', () => {
+describe('evictd admit permits a critical workload whatever the conditions, so it does not need them', () => {
   const system = { containers: [{ name: 'a' }], priority: 2_000_000_000 };
   test.each<[rule: string, args: () => readonly string[], code: string]>([
-    ['by rule', () => ['--name', 'postgres-1'], 'EVICTD_CONDITIONS_ABSENT'],
-    ['by its class', () => ['--priority-class', 'system-node-critical'], 'EVICTD_CONDITIONS_ABSENT'],
+    ['critical by a rule', () => ['--name', 'postgres-1'], 'EVICTD_CONDITIONS_ABSENT'],
+    ['critical by its class', () => ['--priority-class', 'system-node-critical'], 'EVICTD_CONDITIONS_ABSENT'],
     ['a pod', () => ['--pod', podFile(pod(system))], 'EVICTD_CONDITIONS_ABSENT'],
     [
       'a pod, where the configuration is wrong',
@@ -271,13 +271,13 @@ describe('a critical workload may start whatever the conditions, so that none ne
     expect(JSON.parse(stdout)).toMatchObject({ admit: true, known: false, workload: { critical: true }, problems: [{ code }] });
   });
 
-  test('not one of which it is not known', async () => {
+  test('but refuses a workload that may not be critical', async () => {
     expect(await admit('--name', 'postgres-1', '--fail-closed', '--foo')).toMatchObject({ exit: 1 });
   });
 });
 
 test.each(['--fail', '--fail-close', '--fail-closd', '--fail-closed=yes', '--failclosed'])(
-  '%s is taken for --fail-closed',
+  'the option %s is treated as --fail-closed',
   async (option) => {
     published([]);
     const { exit, stderr } = await admit(option);
@@ -291,7 +291,7 @@ test.each<[args: readonly string[], said: string]>([
   [['--path', '/a/../b'], '--path contains ..: "/a/../b"\n'],
   [['--path', '/sys/fs/cgroup/a'], '--path includes the mount of the controller: /sys/fs/cgroup/a\n  hint: write the path below it: /a'],
   [['--name', '/db/'], '--name is not the name of a workload: "/db/"\n  hint: use the name below its source'],
-])('%j: the error is a sentence', async (args, said) => {
+])('the error for %j is a sentence', async (args, said) => {
   expect((await admit(...args)).stderr).toContain(`evictd: EVICTD_USAGE: ${said}`);
 });
 
@@ -330,7 +330,7 @@ test('a name may have several parts', async () => {
   expect(await admit('--name', 'web-1/worker')).toMatchObject({ stderr: '' });
 });
 
-test('help is help', async () => {
+test('evictd admit --help prints the help', async () => {
   const { stdout, stderr, exit } = await evictd(['admit', '--help']);
   expect(stdout).toMatch(/^Usage: evictd admit \[options\]\n/);
   expect({ stderr, exit }).toEqual({ stderr: '', exit: 0 });

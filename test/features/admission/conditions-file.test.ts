@@ -56,8 +56,8 @@ function stepped(source: WakeSource, conditions: readonly ConditionType[] = [], 
 const read = (): PublishedConditions => readConditions(path, { node: 'machine', bootId: BOOT });
 const types = (): ConditionType[] => read().conditions.map(({ type }) => type);
 
-describe('publishing', () => {
-  test('the conditions of the first step, with node and process', () => {
+describe('publishing the conditions', () => {
+  test('writes the conditions of the first step, with node and process', () => {
     publisher().stepped(stepped('start', ['MemoryPressure', 'DiskPressure']));
     expect(read()).toMatchObject({
       node: 'machine',
@@ -71,7 +71,7 @@ describe('publishing', () => {
   test.each<[rule: string, source: WakeSource]>([
     ['at every tick', 'tick'],
     ['after a reload', 'reload'],
-  ])('the age starts anew %s', (_rule, source) => {
+  ])('renews the time of the update %s', (_rule, source) => {
     const file = publisher();
     file.stepped(stepped('start'));
     const first = read().updatedNs;
@@ -81,7 +81,7 @@ describe('publishing', () => {
     expect(again.input.nowNs).toBeGreaterThan(first);
   });
 
-  test('a change at once, whatever woke', () => {
+  test('writes a change at once, whatever woke evictd', () => {
     const file = publisher();
     file.stepped(stepped('start'));
     file.stepped(stepped('memcg_threshold', ['MemoryPressure']));
@@ -90,7 +90,7 @@ describe('publishing', () => {
     expect(types()).toEqual([]);
   });
 
-  test('the taints of the configuration, and a change of them at once', () => {
+  test('writes the taints of the configuration, and a change of them at once', () => {
     const file = publisher();
     file.stepped(stepped('start'));
     expect(read()).not.toHaveProperty('taints');
@@ -100,7 +100,7 @@ describe('publishing', () => {
     expect(read().taints).toEqual(taints);
   });
 
-  test('a shutdown of the machine at once, and that it is called off; the conditions stay', () => {
+  test('writes the begin and the cancellation of a shutdown at once, and keeps the conditions', () => {
     const file = publisher();
     file.shuttingDown(true);
     file.stepped(stepped('start', ['MemoryPressure']));
@@ -113,7 +113,7 @@ describe('publishing', () => {
     expect(read().shutdown).toBeDefined();
   });
 
-  test('nothing after the end', () => {
+  test('writes nothing after close()', () => {
     const file = publisher();
     file.stepped(stepped('start'));
     file.close();
@@ -121,7 +121,7 @@ describe('publishing', () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  test('nothing where nothing changed between ticks: wakes may come every few milliseconds', () => {
+  test('writes nothing between ticks if nothing has changed, because wakes may come every few milliseconds', () => {
     const file = publisher();
     file.stepped(stepped('start', ['MemoryPressure']));
     const { ino } = statSync(path);
@@ -130,7 +130,7 @@ describe('publishing', () => {
     expect(statSync(path).ino).toBe(ino);
   });
 
-  test('since when a condition is true stays as it is, and begins anew when it was false meanwhile', async () => {
+  test('keeps the time since which a condition is true, and sets it anew after the condition was false', async () => {
     const file = publisher();
     file.stepped(stepped('start', ['MemoryPressure']));
     const [first] = read().conditions;
@@ -145,7 +145,7 @@ describe('publishing', () => {
     expect(read().conditions[0]?.since).not.toBe(first?.since);
   });
 
-  test('at every second tick without a step the age starts anew, and the conditions stay', () => {
+  test('renews the time of the update at every second tick without a step, and keeps the conditions', () => {
     const file = publisher();
     const nowNs = process.hrtime.bigint();
     const firstNs = nowNs - 2n * MINUTE;
@@ -157,7 +157,7 @@ describe('publishing', () => {
     expect([read().updatedNs, types()]).toEqual([nowNs, ['MemoryPressure']]);
   });
 
-  test('at every tick without a step after the file could not be written', () => {
+  test('is tried again at every tick without a step after the file could not be written', () => {
     const file = publisher();
     const nowNs = process.hrtime.bigint();
     const first = stepped('start');
@@ -168,14 +168,14 @@ describe('publishing', () => {
     expect(read().updatedNs).toBe(nowNs);
   });
 
-  test('another interval counts from the reload on', () => {
+  test('uses another interval from the reload on', () => {
     const file = publisher();
     file.stepped(stepped('start'));
     file.stepped(stepped('reload', [], 2n * MINUTE));
     expect(read().monitoringIntervalNs).toBe(2n * MINUTE);
   });
 
-  test('stopped: nothing is known any more, and nothing is left', () => {
+  test('removes the file when evictd stops, so that nothing is known any more', () => {
     const file = publisher();
     file.stepped(stepped('start'));
     file.close();
@@ -183,7 +183,7 @@ describe('publishing', () => {
     file.close(); // close() may be called twice
   });
 
-  test('what a crash left is replaced', () => {
+  test('replaces a file that a crash left', () => {
     writeFileSync(path, 'half');
     writeFileSync(`${path}.new`, 'half of the next');
     publisher().stepped(stepped('start', ['PIDPressure']));
@@ -191,7 +191,7 @@ describe('publishing', () => {
     expect(readdirSync(directory)).toEqual(['machine.conditions.json']);
   });
 
-  test('a link in the way is not followed', () => {
+  test('does not follow a link at the path of the file', () => {
     const elsewhere = join(directory, 'elsewhere');
     writeFileSync(elsewhere, 'mine');
     symlinkSync(elsewhere, path);
@@ -201,7 +201,7 @@ describe('publishing', () => {
     expect(types()).toEqual([]);
   });
 
-  test('a reader sees the file before or the file after, never a part', async () => {
+  test('replaces the file at once: a reader sees the old or the new one, never a part', async () => {
     const file = publisher();
     file.stepped(stepped('start'));
     const program = `
@@ -228,8 +228,8 @@ describe('publishing', () => {
   });
 });
 
-describe('where it cannot be written', () => {
-  test('it is said once, does not throw, and is said when it is over', () => {
+describe('conditions that cannot be written', () => {
+  test('are reported once, and again when they can be written, and nothing throws', () => {
     const file = publisher();
     file.stepped(stepped('start'));
     const away = `${directory}-away`;
@@ -251,7 +251,7 @@ describe('where it cannot be written', () => {
     expect(types()).toEqual(['MemoryPressure']);
   });
 
-  test('a file that says what is no longer true does not stay', () => {
+  test('leave no outdated file behind', () => {
     const file = publisher();
     file.stepped(stepped('start'));
     mkdirSync(`${path}.new/full`, { recursive: true }); // a directory in the place of the new file
@@ -262,7 +262,7 @@ describe('where it cannot be written', () => {
     rmSync(`${path}.new`, { recursive: true });
   });
 
-  test('closing does not throw either', () => {
+  test('do not make close() throw', () => {
     const file = publisher();
     mkdirSync(`${path}/full`, { recursive: true });
     file.close();
@@ -270,16 +270,16 @@ describe('where it cannot be written', () => {
   });
 });
 
-describe('reading', () => {
+describe('reading the published conditions', () => {
   test.each<[rule: string, prepare: () => void, code: string]>([
-    ['no file', () => undefined, 'EVICTD_CONDITIONS_ABSENT'],
-    ['no runtime directory', () => rmSync(directory, { recursive: true }), 'EVICTD_CONDITIONS_ABSENT'],
+    ['there is no file', () => undefined, 'EVICTD_CONDITIONS_ABSENT'],
+    ['there is no runtime directory', () => rmSync(directory, { recursive: true }), 'EVICTD_CONDITIONS_ABSENT'],
     ['a directory', () => mkdirSync(path), 'EVICTD_CONDITIONS_UNREADABLE'],
     ['a FIFO without a writer', () => void execFileSync('mkfifo', [path]), 'EVICTD_CONDITIONS_UNREADABLE'],
     ['a device that never ends', () => symlinkSync('/dev/zero', path), 'EVICTD_CONDITIONS_UNREADABLE'],
     ['a link to itself', () => symlinkSync(path, path), 'EVICTD_CONDITIONS_UNREADABLE'],
     [
-      'a runtime directory that is none',
+      'the runtime directory is not a directory',
       () => {
         rmSync(directory, { recursive: true });
         writeFileSync(directory, '');
@@ -287,7 +287,7 @@ describe('reading', () => {
       'EVICTD_CONDITIONS_UNREADABLE',
     ],
     ['an empty file', () => writeFileSync(path, ''), 'EVICTD_CONDITIONS_MALFORMED'],
-    ['more than such a file can hold', () => writeFileSync(path, ' '.repeat(1 << 20)), 'EVICTD_CONDITIONS_MALFORMED'],
+    ['the file is larger than a file of conditions can be', () => writeFileSync(path, ' '.repeat(1 << 20)), 'EVICTD_CONDITIONS_MALFORMED'],
   ])('%s', (_rule, prepare, code) => {
     prepare();
     expect(read).toThrow(expect.objectContaining({ code }));

@@ -14,16 +14,16 @@ const rules: readonly Rule[] = [
 const batch = [{ cgroup: '/batch.slice' }];
 const unnamed: NamedWorkload = { name: undefined, path: undefined, qosClass: undefined };
 
-describe('a workload by the rules', () => {
+describe('a workload is judged by the rules', () => {
   test.each<[rule: string, requested: Partial<NamedWorkload>, expected: string]>([
-    ['no rule: best effort', { name: 'batch-1' }, 'BestEffort'],
-    ['neither name nor path', {}, 'BestEffort'],
+    ['without a rule it is BestEffort', { name: 'batch-1' }, 'BestEffort'],
+    ['without name and path no rule matches', {}, 'BestEffort'],
     ['critical by name', { name: 'postgres-14' }, 'critical BestEffort'],
     ['critical by path', { path: '/batch.slice/sshd.service' }, 'critical BestEffort'],
     ['critical by path, asked by name: the source supplies the path', { name: 'sshd.service' }, 'critical BestEffort'],
     ['critical by name, asked by path', { path: '/batch.slice/postgres-14' }, 'critical BestEffort'],
     ['a path of no source: its last component is the name', { path: '/system.slice/postgres.service' }, 'critical BestEffort'],
-    ['a path below a workload: the rules for that one', { path: '/batch.slice/postgres-14/worker' }, 'critical BestEffort'],
+    ['for a path below a workload the rules of that workload hold', { path: '/batch.slice/postgres-14/worker' }, 'critical BestEffort'],
     ['a path below a workload: and those for itself', { path: '/batch.slice/outer/inner' }, 'critical BestEffort'],
     ['a path that is not normal', { path: 'batch.slice//postgres-14/' }, 'critical BestEffort'],
     ['name and path: the name is not taken from the path', { name: 'x', path: '/batch.slice/postgres-14' }, 'BestEffort'],
@@ -44,21 +44,21 @@ describe('a workload by the rules', () => {
     ['a part of a unit', { path: '/batch.slice/postgres.service/worker' }, true],
     ['a unit by its name, in the slice', { name: 'sshd.service' }, true],
     ['a unit of another slice', { path: '/x.slice/sshd.service' }, false],
-  ])('units: %s', (_rule, requested, critical) => {
+  ])('as a unit: %s', (_rule, requested, critical) => {
     const workloads = [{ systemd: { slices: ['batch.slice'], units: [] } }];
     expect(applicantByRules({ rules, workloads }, { ...unnamed, ...requested }).critical).toBe(critical);
   });
 
   test.each<[rule: string, workloads: readonly { cgroup: string }[], critical: boolean]>([
-    ['no source: a rule by path cannot match a name', [], false],
-    ['another source', [{ cgroup: '/other.slice' }], false],
-    ['one of several sources is enough', [{ cgroup: '/other.slice' }, { cgroup: '/batch.slice/' }], true],
+    ['without a source a rule by path cannot match a name', [], false],
+    ['a rule for another source does not match', [{ cgroup: '/other.slice' }], false],
+    ['one matching source of several is enough', [{ cgroup: '/other.slice' }, { cgroup: '/batch.slice/' }], true],
     ['the root is a source', [{ cgroup: '/' }], false],
-  ])('sshd.service by name: %s', (_rule, workloads, critical) => {
+  ])('by the name sshd.service: %s', (_rule, workloads, critical) => {
     expect(applicantByRules({ rules, workloads }, { ...unnamed, name: 'sshd.service' }).critical).toBe(critical);
   });
 
-  test('tolerations of all rules that match, by name or path', () => {
+  test('with the tolerations of all rules that match, by name or path', () => {
     const gpu = { key: 'gpu', operator: 'Exists', value: '', effect: '' };
     const tolerating: readonly Rule[] = [
       { match: { name: 'web' }, tolerations: [gpu] },
@@ -68,22 +68,22 @@ describe('a workload by the rules', () => {
     expect([of('web'), of('db')].map((list) => list.map(({ key }) => key))).toEqual([['gpu', 'slow'], ['slow']]);
   });
 
-  test('below the root as a source the name is the top-level cgroup', () => {
+  test('with the name of the top-level cgroup below the root as a source', () => {
     const requested = { ...unnamed, path: '/postgres.slice/a/b' };
     expect(applicantByRules({ rules, workloads: [{ cgroup: '/' }] }, requested).critical).toBe(true);
   });
 
-  test('a rule for everything matches a workload without name and path', () => {
+  test('with a rule for everything, without name and path', () => {
     expect(applicantByRules({ rules: [{ match: {}, requestsMemory: 1n }], workloads: [] }, unnamed).qosClass).toBe('Burstable');
   });
 });
 
 test.each<[rule: string, requested: Partial<NamedWorkload>, critical: boolean]>([
   ['a program in other case', { path: 'c:/apps/DB.exe' }, true],
-  ['its name is that of its file', { path: 'D:\\other\\web.exe' }, true],
+  ['the file name of the path is the name', { path: 'D:\\other\\web.exe' }, true],
   ['a job', { name: 'batch', path: 'job:batch' }, true],
-  ['none of them', { path: 'D:\\other\\db.exe' }, false],
-])('on Windows a rule matches the program: %s', (_rule, requested, critical) => {
+  ['no rule matches', { path: 'D:\\other\\db.exe' }, false],
+])('a rule on Windows matches a program: %s', (_rule, requested, critical) => {
   const rules = [{ path: 'C:\\Apps\\**' }, { name: 'web.exe' }, { path: 'job:batch' }].map((match) => ({ match, critical: true }));
   expect(applicantByRules({ rules, workloads: [] }, { ...unnamed, ...requested }, 'windows').critical).toBe(critical);
 });
@@ -91,7 +91,7 @@ test.each<[rule: string, requested: Partial<NamedWorkload>, critical: boolean]>(
 test.each<[cgroup: string | undefined, path: string, node: string]>([
   [undefined, '/run/evictd/machine.conditions.json', 'machine'],
   ['/workload.slice', '/run/evictd/cgroup-%2Fworkload.slice.conditions.json', '/workload.slice'],
-])('each node has its own file: %s', (cgroup, path, node) => {
+])('each node has a file of its own: %s', (cgroup, path, node) => {
   const file = conditionsFileOf({ node: { cgroup }, runtimeDirectory: '/run/evictd' });
   expect(file).toEqual({ path, node, bootId: expect.stringMatching(/^[0-9a-f-]{36}$/) as string });
 });

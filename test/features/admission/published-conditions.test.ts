@@ -15,41 +15,41 @@ const published: PublishedConditions = {
 };
 const requested = { node: 'machine', bootId: 'this-boot', nowNs: published.updatedNs };
 
-test('what was written is read, to the nanosecond', () => {
+test('published conditions are read as they were written, to the nanosecond', () => {
   expect(presentConditions(conditionsText(published), requested)).toEqual(published);
   const tainted = { ...published, taints: [{ key: 'maintenance', value: 'yes', effect: 'NoSchedule' }] } as const;
   expect(presentConditions(conditionsText(tainted), requested)).toEqual(tainted);
 });
 
-describe('how long it holds', () => {
+describe('published conditions hold for three intervals', () => {
   test.each<[rule: string, ageNs: bigint, holds: boolean]>([
     ['just written', 0n, true],
     ['exactly three intervals', 30n * SECOND, true],
     ['a nanosecond more', 30n * SECOND + 1n, false],
     ['a day', 24n * HOUR, false],
-    ['from the future: another clock', -1n, false],
+    ['an update from the future comes from another clock', -1n, false],
   ])('%s', (_rule, ageNs, holds) => {
     const read = () => presentConditions(conditionsText(published), { ...requested, nowNs: published.updatedNs + ageNs });
     if (holds) expect(read()).toEqual(published);
     else expect(read).toThrow(expect.objectContaining({ code: 'EVICTD_CONDITIONS_STALE' }));
   });
 
-  test('the interval is that of the file', () => {
+  test('of the interval in the file', () => {
     const text = conditionsText({ ...published, monitoringIntervalNs: HOUR });
     expect(presentConditions(text, { ...requested, nowNs: published.updatedNs + 3n * HOUR }).pid).toBe(42);
   });
 
-  test('how old it is is said', () => {
+  test('and the error has their age', () => {
     expect(() => presentConditions(conditionsText(published), { ...requested, nowNs: published.updatedNs + 312_450_000_000n })).toThrow(
       'the node conditions are not known: the last update by evictd (process 42) is from 2026-11-21T17:00:00.000Z: 312.4s ago, and evictd reads the node every 10.0s',
     );
   });
 
   test.each<[rule: string, written: string, now: string]>([
-    ['another boot', 'that-boot', 'this-boot'],
+    ['the boot has changed', 'that-boot', 'this-boot'],
     ['a boot that was not known at the time of writing', '', 'this-boot'],
     ['a boot that is not known now', '', ''],
-  ])('%s: it does not', (_rule, written, now) => {
+  ])('but not across a boot: %s', (_rule, written, now) => {
     const text = conditionsText({ ...published, bootId: written });
     expect(() => presentConditions(text, { ...requested, bootId: now })).toThrow(
       expect.objectContaining({ code: 'EVICTD_CONDITIONS_STALE' }),
@@ -57,18 +57,18 @@ describe('how long it holds', () => {
   });
 });
 
-describe('what is not such a file', () => {
+describe('a file that does not contain published conditions', () => {
   const file = JSON.parse(conditionsText(published)) as Readonly<Record<string, unknown>>;
   test.each<[rule: string, text: string]>([
     ['nothing', ''],
     ['a part', conditionsText(published).slice(0, -20)],
-    ['no JSON', 'MemoryPressure'],
-    ['no object', '[]'],
+    ['text that is not JSON', 'MemoryPressure'],
+    ['JSON that is not an object', '[]'],
     ['null', 'null'],
     ['NULs, as a crash may leave them', '\0'.repeat(100)],
     ['another format', JSON.stringify({ ...file, format: 2 })],
     ['a condition that this version does not know', JSON.stringify({ ...file, conditions: [{ type: 'SwapPressure', since: '' }] })],
-    ['conditions that are no list', JSON.stringify({ ...file, conditions: 'MemoryPressure' })],
+    ['conditions that are not a list', JSON.stringify({ ...file, conditions: 'MemoryPressure' })],
     ['a time as a number, which rounds it', JSON.stringify({ ...file, updatedNs: 1 })],
     ['a negative interval', JSON.stringify({ ...file, monitoringIntervalNs: '-1' })],
     ['an interval with more digits than a time has', JSON.stringify({ ...file, monitoringIntervalNs: '1'.repeat(20) })],
@@ -77,13 +77,13 @@ describe('what is not such a file', () => {
     expect(() => presentConditions(text, requested)).toThrow(expect.objectContaining({ code: 'EVICTD_CONDITIONS_MALFORMED' }));
   });
 
-  test('that of another node', () => {
+  test('is that of another node', () => {
     expect(() => presentConditions(conditionsText(published), { ...requested, node: '/demo' })).toThrow(
       'it is about the node machine, not /demo',
     );
   });
 
-  test('a field that a later version adds does not matter', () => {
+  test('is not one with a field that a later version adds', () => {
     expect(presentConditions(JSON.stringify({ ...file, victims: 3 }), requested)).toEqual(published);
   });
 });

@@ -34,8 +34,8 @@ const json = ({ out }: Ran): Record<string, unknown> => JSON.parse(out) as Recor
 test.each<[rule: string, bytes: bigint, exit: number, word: string]>([
   ['0 at the soft limit', 200n, 0, 'OK'],
   ['1 below it, though its grace period is an hour', 199n, 1, 'WARNING'],
-  ['2 below the hard one', 99n, 2, 'CRITICAL'],
-])('exit %s', async (_rule, bytes, exit, word) => {
+  ['2 below the hard threshold', 99n, 2, 'CRITICAL'],
+])('the exit code of a check is %s', async (_rule, bytes, exit, word) => {
   const result = await checkAvailable(bytes, '--output', 'nagios');
   expect(result.exit).toBe(exit);
   expect(result.out).toMatch(new RegExp(`^${word} - `));
@@ -46,18 +46,18 @@ test.each<[format: string, shape: RegExp]>([
   ['json', /^\{\n {2}"status": "ok",\n {2}"exit": 0,/],
   ['nagios', /^OK - .* \| 'memory.available'=500B;200:;100:;0;1000 .*\n$/],
   ['prometheus', /^# HELP evictd_check_exit_code .*\n# TYPE evictd_check_exit_code gauge\nevictd_check_exit_code 0\n/],
-])('--output %s', async (format, shape) => {
+])('the output format %s', async (format, shape) => {
   expect((await checkAvailable(500n, '-o', format)).out).toMatch(shape);
 });
 
-describe('every failure is 3, in the chosen format', () => {
+describe('every failure of a check has exit code 3, in the chosen format', () => {
   const missing = (): never => {
     throw new UnavailableError('EVICTD_NODE_MISSING', 'no cgroup /demo', { hint: 'create it' });
   };
   test.each<[rule: string, open: OpenReading, args: string[], problem: string]>([
     ['the node is missing', missing, [], 'no cgroup /demo'],
     ['a defect', () => Promise.reject(new TypeError('x is not a function')), [], 'x is not a function'],
-    ['no such file', missing, ['--config', '/nonexistent/evictd.yaml'], 'no such file'],
+    ['the configuration file does not exist', missing, ['--config', '/nonexistent/evictd.yaml'], 'no such file'],
     ['an unknown signal', missing, ['--eviction-hard', 'nope<1'], 'nope'],
     ['an unknown option', missing, ['--bogus'], "unknown option '--bogus'"],
     ['an unexpected argument', missing, ['extra'], 'too many arguments'],
@@ -78,13 +78,13 @@ describe('every failure is 3, in the chosen format', () => {
     expect((await check(open, ...args)).out).toMatch(/^unknown: /);
   });
 
-  test('an output format that does not exist: as text', async () => {
+  test('an unknown output format gives an error as text', async () => {
     const { exit, out } = await check(missing, '-o', 'xml');
     expect(exit).toBe(3);
     expect(out).toMatch(/^unknown: option .*'xml' is invalid.*\[EVICTD_USAGE\]\n$/); // what was not checked is not the news
   });
 
-  test('every configuration error at once', async () => {
+  test('a check reports every configuration error at once', async () => {
     const { problems } = json(await check(missing, '-o', 'json', '--eviction-hard', 'nope<1,memory.available<120%')) as {
       problems: unknown[];
     };
@@ -92,14 +92,14 @@ describe('every failure is 3, in the chosen format', () => {
   });
 });
 
-describe('a container runtime is asked where images lie', () => {
+describe('a check asks a container runtime for the image filesystem', () => {
   const CRI = 'workloads: [{ cri: { endpoint: unix:///run/test.sock } }]';
   test.each<[rule: string, requested: boolean, yaml: string]>([
-    ['where a threshold of imagefs needs to know it', true, `${CRI}\nevictionHard: { imagefs.available: 5% }`],
-    ['where one of the list does', true, `${CRI}\nthresholds: [{ when: 'containerfs.available<1Gi', kind: hard }]`],
-    ['not without such a threshold', false, CRI],
-    ['not where it is configured', false, `${CRI}\nevictionHard: { imagefs.available: 5% }\nfilesystems: { imagefs: / }`],
-    ['not where there is none', false, 'evictionHard: { imagefs.available: 5% }'],
+    ['if a threshold of imagefs needs it', true, `${CRI}\nevictionHard: { imagefs.available: 5% }`],
+    ['if an entry of the threshold list needs it', true, `${CRI}\nthresholds: [{ when: 'containerfs.available<1Gi', kind: hard }]`],
+    ['unless no threshold needs it', false, CRI],
+    ['unless the filesystem is configured', false, `${CRI}\nevictionHard: { imagefs.available: 5% }\nfilesystems: { imagefs: / }`],
+    ['unless there is no runtime', false, 'evictionHard: { imagefs.available: 5% }'],
   ])('%s', async (_rule, requested, yaml) => {
     const file = join(scratch(), 'config.yaml');
     writeFileSync(file, yaml, { mode: 0o600 });
@@ -116,14 +116,14 @@ describe('a container runtime is asked where images lie', () => {
   });
 });
 
-test('--help is 0', async () => {
+test('check --help exits with 0', async () => {
   const { exit, out } = await check(() => fakeReading(() => available(1n)), '--help');
   expect(exit).toBe(0);
   expect(out).toContain('-o, --output <format>');
 });
 
-describe('the reading', () => {
-  test('is taken after the filesystems answered, and is closed once', async () => {
+describe('the reading of a check', () => {
+  test('is made after the filesystems answered, and is closed once', async () => {
     let answered = false;
     const reads: boolean[] = [];
     const opened = fakeReading(
@@ -144,7 +144,7 @@ describe('the reading', () => {
     expect(opened.closed()).toBe(1);
   });
 
-  test('does not wait for filesystems that no threshold asks about', async () => {
+  test('does not wait for filesystems without a threshold', async () => {
     const none = ['--eviction-hard', 'memory.available<100,nodefs.available<0%,nodefs.inodesFree<0%'];
     const opened = fakeReading(() => available(500n), {
       filesystems: () => {
@@ -154,7 +154,7 @@ describe('the reading', () => {
     expect(await check(() => opened, ...none)).toMatchObject({ exit: 0 });
   });
 
-  test('a filesystem that hangs is unknown after a second', async () => {
+  test('has an unknown value for a filesystem that does not answer within a second', async () => {
     const hanging = (): Observations => ({ ...available(500n), missing: new Map([['nodefs.available', 'no answer for 1 s']]) });
     const observations = hanging();
     const opened = fakeReading(() => ({ observed: new Map([...observations.observed].slice(0, 1)), missing: observations.missing }), {
@@ -165,7 +165,7 @@ describe('the reading', () => {
     expect(opened.closed()).toBe(1);
   });
 
-  test('is closed where it fails, too', async () => {
+  test('is closed after an error, too', async () => {
     const opened = fakeReading(() => {
       throw new Error('EIO');
     });
@@ -173,7 +173,7 @@ describe('the reading', () => {
     expect(opened.closed()).toBe(1);
   });
 
-  test('says what could not be armed; that is no reason for a status', async () => {
+  test('reports notifiers that could not be armed, without a change of the status', async () => {
     const opened = fakeReading(() => available(500n), { notifiers: [dead] });
     const result = json(await check(() => opened, ...FLAGS, '-o', 'json'));
     expect(opened.armed.map((thresholds) => thresholds.map(({ signal }) => signal))).toEqual([
@@ -182,7 +182,7 @@ describe('the reading', () => {
     expect(result).toMatchObject({ status: 'ok', exit: 0, notifiers: [{ mechanism: 'psi_trigger', live: false, reason: 'EPERM' }] });
   });
 
-  test('one threshold of each memory signal says what could be armed', async () => {
+  test('reports what could be armed for one threshold of each memory signal', async () => {
     const opened = fakeReading(() => available(500n));
     await check(() => opened, '--eviction-hard', 'memory.available<1,allocatableMemory.available<2,pid.available<3', '-o', 'json');
     expect(opened.armed.map((thresholds) => thresholds.map(({ signal }) => signal))).toEqual([
@@ -190,7 +190,7 @@ describe('the reading', () => {
     ]);
   });
 
-  test('a workload source that is not there is a problem, and no reason for a status', async () => {
+  test('reports a missing workload source as a problem, without a change of the status', async () => {
     const opened = fakeReading(() => available(500n), { problems: [{ code: 'EVICTD_X', message: 'no cgroup /w' }] });
     const result = json(await check(() => opened, ...FLAGS, '-o', 'json'));
     expect(result).toMatchObject({ status: 'ok', exit: 0 });
@@ -199,7 +199,7 @@ describe('the reading', () => {
 });
 
 // Played, because no real filesystem answers at an instant that a test can choose.
-test('a filesystem that has answered while the process got no turn for longer than it is waited for has answered', async () => {
+test('a filesystem that answered while the process did not run for longer than the timeout has answered in time', async () => {
   let answered = false;
   const node = {
     requestFilesystems: (onAnswer: (outstanding: number) => void) => {

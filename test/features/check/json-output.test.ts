@@ -7,7 +7,7 @@ import { clock, dead, live, reading, report, short, unread } from './support.js'
 
 const parsed = (given: Parameters<typeof checkJson>[0]): unknown => JSON.parse(checkJson(given));
 
-test('every field', () => {
+test('JSON output has every field', () => {
   const notices = [
     { level: 'warn', code: 'EVICTD_W', message: 'a warning', position: { file: 'c.yaml', line: 2, column: 1 } },
     { level: 'info', code: 'EVICTD_I', message: 'not a problem' },
@@ -108,14 +108,14 @@ test.each<[rule: string, value: bigint, json: number | string]>([
   expect(jsonInteger(value)).toBe(json);
 });
 
-test('large values stay exact', () => {
+test('large values stay exact in JSON', () => {
   const large = 2n ** 60n + 1n;
   expect(parsed(report(reading({ 'memory.available': [large, large] }), { thresholds: [] }))).toMatchObject({
     signals: [{ availableBytes: '1152921504606846977', capacityBytes: '1152921504606846977' }],
   });
 });
 
-test('a reading that does not say when it was made has no time', () => {
+test('a reading without a time has a null time in JSON', () => {
   const observation = { available: 1n, capacity: 2n, timeNs: undefined, source: 'a summary' };
   const { signals } = parsed(report({ observed: new Map([['pid.available', observation]]), missing: new Map() }, { thresholds: [] })) as {
     signals: object[];

@@ -17,7 +17,7 @@ const listed = (text: string): Threshold => {
 
 test.each<[rule: string, report: CheckReport, line: string]>([
   [
-    'ok: how much is there',
+    'the OK line shows the available amounts',
     report(calm),
     `OK - memory.available 15GiB of 16GiB, nodefs.available 120GiB of 200GiB, pid.available 32000 of 32768 processes${perfdata('16106127360B')}`,
   ],
@@ -36,7 +36,11 @@ test.each<[rule: string, report: CheckReport, line: string]>([
     report(unread),
     `UNKNOWN - nodefs.available cannot be read: /var: no answer for 1 s, memory.available 15GiB of 16GiB, pid.available 32000 of 32768 processes${perfdata('16106127360B', "'nodefs.available'=U")}`,
   ],
-  ['no node: no perfdata', failedReport(new UnavailableError('EVICTD_NODE_MISSING', 'no cgroup /x'), clock), 'UNKNOWN - no cgroup /x\n'],
+  [
+    'without a node there is no perfdata',
+    failedReport(new UnavailableError('EVICTD_NODE_MISSING', 'no cgroup /x'), clock),
+    'UNKNOWN - no cgroup /x\n',
+  ],
   [
     'the first configuration error, with its place, and how many there are besides',
     failedReport(
@@ -55,19 +59,19 @@ test.each<[rule: string, report: CheckReport, line: string]>([
     'UNKNOWN - c.yaml: unknown signal\n',
   ],
   [
-    'a warning of the configuration is no trouble',
+    'a warning of the configuration does not change the status',
     report(unread, { notices: [{ level: 'warn', code: 'EVICTD_CONFIG_DEFAULTS_KEPT', message: 'keeps the defaults' }] }),
     `UNKNOWN - nodefs.available cannot be read: /var: no answer for 1 s, memory.available 15GiB of 16GiB, pid.available 32000 of 32768 processes${perfdata('16106127360B', "'nodefs.available'=U")}`,
   ],
-  ['one line without a second |, whatever the message', failedReport(new Error('a|b\nc  | d'), clock), 'UNKNOWN - a/b c/d\n'],
+  ['the output is one line without a second |, whatever the message', failedReport(new Error('a|b\nc  | d'), clock), 'UNKNOWN - a/b c/d\n'],
   [
-    'pressure has the range of an entry with one operand; a joined one alerts only with the others',
+    'pressure has the range of an entry with one operand, and a joined threshold alerts only if all operands are met',
     report(reading({ 'cpu.pressure.some': [100_000_000n, 1_000_000_000n], 'io.pressure.some': [0n, 1_000_000_000n] }), {
       thresholds: [listed('cpu.pressure.some>20%'), listed('io.pressure.some>40% & cpu.pressure.some>5%')],
     }),
     "OK - not met: cpu.pressure.some>20% (cpu.pressure.some 10%), not met: io.pressure.some>40% & cpu.pressure.some>5% (io.pressure.some 0%, cpu.pressure.some 10%) | 'io.pressure.some'=0%;;;0;100 'cpu.pressure.some'=10%;20;;0;100\n",
   ],
-  ['no thresholds', report(reading({}), { thresholds: [] }), 'OK - no thresholds\n'],
+  ['there are no thresholds', report(reading({}), { thresholds: [] }), 'OK - no thresholds\n'],
 ])('%s', (_rule, given, line) => {
   expect(checkNagios(given)).toBe(line);
 });

@@ -10,7 +10,7 @@ import { SECOND } from '../../core/support.js';
 import { parseExposition, type Family } from '../../metrics/exposition.js';
 import { calm, clock, dead, live, report, short, thresholds, unread } from './support.js';
 
-test('exactly', () => {
+test('Prometheus output is exactly this text', () => {
   const notifiers = [live, dead, { ...live, live: false }];
   const stalls = [{ resource: 'io', kind: 'some', seconds: 2.5, averages: { avg10: 0, avg60: 0, avg300: 0 } }] as const;
   expect(checkPrometheus(report(short, { thresholds: thresholds.slice(0, 1), notifiers, stalls }))).toBe(
@@ -48,13 +48,13 @@ evictd_node_condition{condition="MemoryPressure"} 1
   );
 });
 
-test('unknown values have no line', () => {
+test('unknown values have no line in Prometheus output', () => {
   const text = checkPrometheus(report(unread));
   expect(text).toContain('evictd_check_exit_code 3\n');
   expect(text).not.toMatch(/nodefs.available|DiskPressure/);
 });
 
-test('avg10 as a substitute for a share has its own name, once', () => {
+test('avg10 that replaces a share has a metric name of its own, once', () => {
   const half = { capacity: 1_000_000_000n, available: 500_000_000n, timeNs: 95n * SECOND, source: 'full avg10 of /proc/pressure/memory' };
   const observed = new Map<Signal, Observation>([
     ['memory.pressure.full', { ...half, standIn: 'avg10' }],
@@ -73,13 +73,13 @@ test('avg10 as a substitute for a share has its own name, once', () => {
   ]);
 });
 
-test('a failed check has only the exit code', () => {
+test('the Prometheus output of a failed check has only the exit code', () => {
   expect(checkPrometheus(failedReport(new Error('x'), clock))).toMatch(
     /^# HELP .*\n# TYPE evictd_check_exit_code gauge\nevictd_check_exit_code 3\n$/,
   );
 });
 
-test('the families and values of the server', async () => {
+test('a check has the metric families and values of the server', async () => {
   const status = new Status();
   const noCount = (): number => 0;
   const registry = new MetricsRegistry(status, {

@@ -39,13 +39,23 @@ test.each<[rule: string, args: string, exit: number, line: string]>([
     `WARNING - memory.available 2GiB < 3Gi (soft) | ${MEMORY};3221225472:;1073741824:;0;17179869184`,
   ],
   [
-    'below both: only the critical one is named',
+    'below both thresholds only the critical one is named',
     'memory.available -w 3Gi -c 2.5Gi',
     2,
     `CRITICAL - memory.available 2GiB < 2560Mi (hard) | ${MEMORY};3221225472:;2684354560:;0;17179869184`,
   ],
-  ['only critical', 'pid.available -c 10%', 0, "OK - pid.available 500 of 1000 processes | 'pid.available'=500;;100:;0;1000"],
-  ['only warning', 'pid.available -w 501', 1, "WARNING - pid.available 500 processes < 501 (soft) | 'pid.available'=500;501:;;0;1000"],
+  [
+    'only a critical value is given',
+    'pid.available -c 10%',
+    0,
+    "OK - pid.available 500 of 1000 processes | 'pid.available'=500;;100:;0;1000",
+  ],
+  [
+    'only a warning value is given',
+    'pid.available -w 501',
+    1,
+    "WARNING - pid.available 500 processes < 501 (soft) | 'pid.available'=500;501:;;0;1000",
+  ],
   [
     'pressure alerts above its value',
     'cpu.pressure.some --warning 20% --critical 40.5%',
@@ -54,7 +64,7 @@ test.each<[rule: string, args: string, exit: number, line: string]>([
   ],
   ['pressure below its value', 'cpu.pressure.some -w 30% -c 40%', 0, "OK - cpu.pressure.some 30% | 'cpu.pressure.some'=30%;30;40;0;100"],
   [
-    'joined: both are beyond the warning, one beyond the critical value',
+    'joined signals, all beyond the warning and one beyond the critical value, are a warning',
     'memory.pressure.full,memory.available -w 40%,15% -c 45%,5%',
     1,
     `WARNING - memory.pressure.full 50% > 40% & memory.available 2GiB < 15% = 2.4GiB (soft) | ${MEMORY};2576980480:;858993472:;0;17179869184 'memory.pressure.full'=50%;40;45;0;100`,
@@ -66,13 +76,13 @@ test.each<[rule: string, args: string, exit: number, line: string]>([
     `CRITICAL - memory.pressure.full 50% > 45% & memory.available 2GiB < 20% = 3.2GiB (hard) | ${MEMORY};4294967296:;3435973888:;0;17179869184 'memory.pressure.full'=50%;40;45;0;100`,
   ],
   [
-    'joined: one alone is not enough',
+    'joined signals are ok if only one is beyond its value',
     'memory.pressure.full,memory.available -c 45%,5%',
     0,
     `OK - memory.pressure.full 50%, memory.available 2GiB | ${MEMORY};;858993472:;0;17179869184 'memory.pressure.full'=50%;;45;0;100`,
   ],
   [
-    'what this node does not have is not ok',
+    'a signal that this node does not have is not ok',
     'nodefs.inodesFree -c 5%',
     3,
     "UNKNOWN - nodefs.inodesFree cannot be read: btrfs counts no inodes | 'nodefs.inodesFree'=U",
@@ -84,7 +94,7 @@ test.each<[rule: string, args: string, exit: number, line: string]>([
     "CRITICAL - pid.available 500 processes < 501 (hard) | 'pid.available'=500;501:;501:;0;1000",
   ],
   [
-    'an amount and a percentage have no order without the capacity',
+    'an amount and a percentage cannot be compared without the capacity',
     'pid.available -w 1 -c 10%',
     0,
     "OK - pid.available 500 of 1000 processes | 'pid.available'=500;1:;100:;0;1000",
@@ -113,7 +123,7 @@ test.each<[rule: string, args: string, code: string, message: RegExp, hint: RegE
   ['an amount for pressure', '--signal memory.pressure.full -c 10Mi', 'EVICTD_CONFIG_THRESHOLD', /not a percentage/, /percentage/],
   ['bytes for processes', '--signal pid.available -c 10Mi', 'EVICTD_CONFIG_THRESHOLD', /counts processes/, /1000 or 10%/],
   [
-    'bytes that are meant as a percentage',
+    'an amount in bytes for a percentage',
     '--signal memory.available -c 5',
     'EVICTD_CONFIG_THRESHOLD',
     /amount of bytes/,
@@ -135,20 +145,20 @@ test.each<[rule: string, args: string, code: string, message: RegExp, hint: RegE
     /exchange/,
   ],
   [
-    'a warning beyond one of several',
+    'a warning beyond the critical value of one of several signals',
     '--signal memory.pressure.full,memory.available -w 40%,5% -c 50%,10%',
     'EVICTD_CHECK_ORDER',
     /memory.available<5% is beyond the critical memory.available<10%/,
     /exchange/,
   ],
-])('%s is unknown, with a code and a hint', async (_rule, args, code, message, hint) => {
+])('%s makes the status unknown, with a code and a hint', async (_rule, args, code, message, hint) => {
   const { exit, out } = await check('-o', 'json', ...args.split(' '));
   expect(exit).toBe(3);
   const problem = { code, message: expect.stringMatching(message) as unknown, hint: expect.stringMatching(hint) as unknown };
   expect(JSON.parse(out)).toMatchObject({ status: 'unknown', node: null, problems: [problem] });
 });
 
-test('the line of a wrong flag has the hint', async () => {
+test('the error line of a wrong flag has the hint', async () => {
   const { out } = await check('-o', 'nagios', '--signal', 'memory.availabel', '-c', '5%');
   expect(out).toBe('UNKNOWN - --signal: "memory.availabel" is not a signal (did you mean memory.available?)\n');
 });

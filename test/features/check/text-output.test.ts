@@ -21,7 +21,7 @@ pid.available         32000     32768   97.6%           -         100  ok
 `,
   ],
   [
-    'a hard threshold, a notifier that is not live, a workload source that is not there',
+    'the output has a hard threshold, a notifier that is not live, and a missing workload source',
     report(short, { notifiers: [live, dead], problems: [{ code: 'EVICTD_P', message: 'no cgroup /w', hint: 'create it' }] }),
     `
 hard threshold met: memory.available 50MiB < 100Mi (hard)  (node: machine, cgroup v1)
@@ -37,7 +37,7 @@ no cgroup /w (create it) [EVICTD_P]
 `,
   ],
   [
-    'of the warnings of the configuration those that change what was read',
+    'the output has only those warnings of the configuration that change what was read',
     report(reading({}), {
       thresholds: [],
       notices: [
@@ -85,15 +85,15 @@ c.yaml:1:2: unknown signal (a hint) [EVICTD_A]
   expect(`\n${checkText(given, plain)}`).toBe(text);
 });
 
-describe('colour', () => {
+describe('colour in the output', () => {
   const io = { stdout: () => undefined, stderr: () => undefined };
 
   test.each<[rule: string, isTTY: boolean, env: Record<string, string>, coloured: boolean]>([
-    ['on a terminal', true, {}, true],
-    ['not in a pipe', false, {}, false],
-    ['not with NO_COLOR', true, { NO_COLOR: '1' }, false],
+    ['is used on a terminal', true, {}, true],
+    ['is not used in a pipe', false, {}, false],
+    ['is not used with NO_COLOR', true, { NO_COLOR: '1' }, false],
     ['an empty NO_COLOR means nothing', true, { NO_COLOR: '' }, true],
-    ['not on a dumb terminal', true, { TERM: 'dumb' }, false],
+    ['is not used on a dumb terminal', true, { TERM: 'dumb' }, false],
     ['FORCE_COLOR wins', false, { FORCE_COLOR: '1', NO_COLOR: '1' }, true],
     ['FORCE_COLOR=0 forces nothing', false, { FORCE_COLOR: '0' }, false],
   ])('%s', (_rule, isTTY, env, coloured) => {

@@ -16,7 +16,7 @@ test.each<[rule: string, words: string[], answer: string[]]>([
   ['commands', ['evictd', 're'], ['reclaim', 'reload', 'resume', 'restore', 'replay']],
   ['commands of a command', ['evictd', 'config', 's'], ['show', 'schema']],
   ['options of the command', ['evictd', 'config', 'check', '--o'], ['--output', '--oom-score-adj', '--offline']],
-  ['options that a command has not are not offered', ['evictd', 'demo', '--o'], ['--output']],
+  ['only options that the command has', ['evictd', 'demo', '--o'], ['--output']],
   ['values', ['evictd', 'check', '--output', ''], ['text', 'json', 'nagios', 'prometheus']],
   ['values of the same option in another command', ['evictd', 'rank', '--output', ''], ['text', 'json']],
   ['values of a short option', ['evictd', 'rank', '-s', 'pid'], ['pid.available']],
@@ -25,15 +25,15 @@ test.each<[rule: string, words: string[], answer: string[]]>([
   ['an argument', ['evictd', 'completion', ''], ['bash', 'zsh', 'fish', '--help', '--help-all']],
   ['a file as a value', ['evictd', 'run', '--config', 'run.'], ['run.ts']],
   ['a file as an argument', ['evictd', 'replay', 'run.'], ['run.ts']],
-  ['nothing where any text is right', ['evictd', 'run', '--node-cgroup', 'run'], []],
-  ['the name of a command is no command as the value of an option', ['evictd', 'rank', '--limit', 'config', '--ke'], ['--kernel']],
+  ['with nothing where any text is valid', ['evictd', 'run', '--node-cgroup', 'run'], []],
+  ['no command after the name of a command as the value of an option', ['evictd', 'rank', '--limit', 'config', '--ke'], ['--kernel']],
   ['help of everything', ['evictd', '--help-'], ['--help-all']],
-  ['nothing of Windows', ['evictd', 'run', '--workload-'], ['--workload-cgroup', '--workload-slice', '--workload-unit']],
+  ['nothing that exists only on Windows', ['evictd', 'run', '--workload-'], ['--workload-cgroup', '--workload-slice', '--workload-unit']],
 ])('bash completes %s', (_rule, words, answer) => {
   expect(offered(...words)).toEqual(answer);
 });
 
-test('another shell is refused with what there is', async () => {
+test('an unknown shell is refused, with the known ones', async () => {
   const { stderr } = await evictd(['completion', 'bsh']);
   expect(stderr).toContain('Allowed choices are bash, zsh, fish. (Did you mean bash?)');
 });

@@ -48,11 +48,11 @@ test.each<[from: ProgramName, text: string, issues: readonly string[]]>([
   for (const [index, issue] of expected.entries()) expect(issues[index]).toContain(issue);
 });
 
-test('oomd: a line before the document is one issue', () => {
+test('a line before an oomd document is one issue', () => {
   expect(issuesOf('oomd', '\n@generated x: y\n{"a": [], "b": 1}')).toEqual(['2:1 SYNTAX line 2 is not JSON: remove it']);
 });
 
-test('oomd: all wrong and missing arguments are reported at once', () => {
+test('all wrong and missing arguments of oomd are reported at once', () => {
   expect(issuesOf('oomd', detectors('"cgroup": "a", "threshold": "-1", "duration": "5000", "resource": "cpu"'))).toEqual([
     '1:113 VALUE pressure_above threshold: "-1" is not a number from 0 to 100',
     '1:131 VALUE pressure_above duration: "5000" is not a number from 0 to 3600',
@@ -65,10 +65,10 @@ test('oomd: all wrong and missing arguments are reported at once', () => {
   ]);
 });
 
-describe('JSON as oomd reads it', () => {
+describe('JSON is parsed as oomd parses it', () => {
   test.each<[rule: string, text: string]>([
     ['tabs, comments between values, a trailing comma', '{\t"rulesets":\t/* a "{" */ [\n// [\n], }'],
-    ['no comment in a string', '{"rulesets": [], "a": "// no /* comment", "b": "\\"// "}'],
+    ['comment characters in a string are not a comment', '{"rulesets": [], "a": "// no /* comment", "b": "\\"// "}'],
   ])('%s', (_rule, text) => {
     expect(settingsOf(convertedText('oomd', text))).toBe('');
   });

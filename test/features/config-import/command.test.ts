@@ -41,7 +41,7 @@ async function imported(args: readonly string[], files: Readonly<Record<string, 
 
 const NOHANG = 'hard_threshold_min_mem = 5 %\n';
 
-test('a file: its name is in the heading', async () => {
+test('the heading has the name of the imported file', async () => {
   const { stdout, exit } = await imported(['--from', 'nohang', '/etc/nohang.conf'], { 'etc/nohang.conf': NOHANG });
   expect(exit).toBe(0);
   expect(commentsOf(stdout)).toMatch(/^From nohang \(\/etc\/nohang\.conf\), by evictd config import\./);
@@ -51,19 +51,19 @@ test('a file: its name is in the heading', async () => {
 test.each<[rule: string, args: readonly string[]]>([
   ['as one text', ["-m 7,7 -s 100,100 --avoid '^(a b)$'"]],
   ['one by one', ['-m', '7,7', '-s', '100,100', '--avoid', '^(a b)$']],
-  ['in a file', ['/etc/default/earlyoom']],
-])('the arguments of earlyoom %s', async (_rule, args) => {
+  ['from a file', ['/etc/default/earlyoom']],
+])('earlyoom arguments are read %s', async (_rule, args) => {
   const files = { 'etc/default/earlyoom': 'EARLYOOM_ARGS="-m 7,7 -s 100,100 --avoid \'^(a b)$\'"\n' };
   const { stdout } = await imported(['--from', 'earlyoom', ...args], files);
   expect(stdout).toContain('    when: memory.available <= 7%\n');
   expect(stdout).toContain('--avoid ^(a b)$:');
 });
 
-test('earlyoom without arguments has its defaults', async () => {
+test('an import of earlyoom without arguments has its defaults', async () => {
   expect((await imported(['--from', 'earlyoom'])).stdout).toContain('memory.available <= 10% & (swap.available <= 10%');
 });
 
-test('systemd-oomd without a file: what systemd-oomd reads', async () => {
+test('an import of systemd-oomd without a file reads the files of systemd-oomd', async () => {
   const files = {
     'usr/lib/systemd/oomd.conf': '[OOM]\nSwapUsedLimit=1%\n',
     'etc/systemd/oomd.conf': '[OOM]\nSwapUsedLimit=2%\n',
@@ -79,16 +79,16 @@ test('systemd-oomd without a file: what systemd-oomd reads', async () => {
 });
 
 test.each<[rule: string, args: readonly string[], exit: number, stderr: string]>([
-  ['no program', [], 1, "required option '--from <program>' not specified"],
-  ['another program', ['--from', 'lmkd'], 1, 'Allowed choices are oomd, systemd-oomd, earlyoom, nohang'],
-  ['no file', ['--from', 'oomd'], 64, 'oomd has one configuration file: 0 are named'],
-  ['two files', ['--from', 'nohang', '/a', '/b'], 64, 'nohang has one configuration file: 2 are named'],
+  ['the program is missing', [], 1, "required option '--from <program>' not specified"],
+  ['the program is unknown', ['--from', 'lmkd'], 1, 'Allowed choices are oomd, systemd-oomd, earlyoom, nohang'],
+  ['the file is missing', ['--from', 'oomd'], 64, 'oomd has one configuration file: 0 are named'],
+  ['there are two files', ['--from', 'nohang', '/a', '/b'], 64, 'nohang has one configuration file: 2 are named'],
   ['an unknown option', ['--from', 'nohang', '--strict', '/a'], 64, "unknown option '--strict'"],
   ['a machine without systemd-oomd', ['--from', 'systemd-oomd'], 64, 'this machine has no oomd.conf: name a file'],
   ['a missing file', ['--from', 'nohang', '/none'], 66, 'EVICTD_IMPORT_FILE: /none cannot be read: ENOENT'],
   ['a directory', ['--from', 'nohang', '/etc'], 66, 'EVICTD_IMPORT_FILE: /etc cannot be read: EISDIR'],
-  ['no UTF-8', ['--from', 'nohang', '/etc/latin1'], 65, 'EVICTD_IMPORT_FILE: /etc/latin1 is not UTF-8'],
-  ['too large', ['--from', 'nohang', '/etc/large'], 65, 'EVICTD_IMPORT_FILE: /etc/large is larger than 256 KiB'],
+  ['the file is not UTF-8', ['--from', 'nohang', '/etc/latin1'], 65, 'EVICTD_IMPORT_FILE: /etc/latin1 is not UTF-8'],
+  ['the file is too large', ['--from', 'nohang', '/etc/large'], 65, 'EVICTD_IMPORT_FILE: /etc/large is larger than 256 KiB'],
   [
     'wrong contents',
     ['--from', 'oomd', '/etc/wrong'],

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { load } from '../../config/scratch.js';
 import { commentsOf, converted, convertedText, settingsOf } from './converted.js';
 
-describe('oomd', () => {
+describe('an import from oomd', () => {
   const detector = (name: string, args: Readonly<Record<string, unknown>>) => ({ name, args });
   const ruleset = (detectors: readonly unknown[], actions: readonly unknown[], more: object = {}): string =>
     JSON.stringify({ rulesets: [{ name: 'Little Memory!', detectors: [['group', ...detectors]], actions, ...more }] });
@@ -60,7 +60,7 @@ describe('oomd', () => {
     expect(settingsOf(convertedText('oomd', ruleset(detectors, [kill('kill_by_swap_usage', 'a.slice/*')])))).toContain(`when: ${when}\n`);
   });
 
-  test('the kill, its targets, its delay', () => {
+  test('converts the kill, its targets and its delay', () => {
     expect(
       settingsOf(convertedText('oomd', ruleset([pressure('a.slice')], [kill('kill_by_pg_scan', 'a.slice/*', { recursive: true })]))),
     ).toBe(
@@ -84,27 +84,27 @@ describe('oomd', () => {
     ['memory pressure', kill('kill_by_pressure', 'a.slice/*', { resource: 'memory' }), 'kill: {by: [pressure]}'],
     ['io pressure', kill('kill_by_pressure', 'a.slice/*', { resource: 'io' }), 'kill: {by: [io]}'],
     ['dry', kill('kill_by_swap_usage', 'a.slice/*', { dry: 'true' }), 'notify'],
-    ['not dry', kill('kill_by_swap_usage', 'a.slice/*', { dry: 'false' }), 'kill: {by: [swap]}'],
+    ['dry: false', kill('kill_by_swap_usage', 'a.slice/*', { dry: 'false' }), 'kill: {by: [swap]}'],
     ['freeze', kill('freeze', 'a.slice/*'), 'freeze: {for: 30s}'],
     ['restart', detector('systemd_restart', { service: 'x y.service' }), 'run: [/usr/bin/systemctl, restart, x y.service]'],
-  ])('action: %s', (_rule, action, step) => {
+  ])('converts an action: %s', (_rule, action, step) => {
     expect(settingsOf(convertedText('oomd', ruleset([pressure('a.slice')], [action])))).toContain(`then:\n      - ${step}`);
   });
 
   test.each<[rule: string, detectors: readonly unknown[], target: string, scopes: readonly string[]]>([
     ['one policy for each cgroup that has a target', [pressure('a.slice,b.slice')], 'a.slice/x-*,b.slice/*', ['/a.slice', '/b.slice']],
-    ['none for a cgroup without a target', [pressure('a.slice,b.slice')], 'b.slice/*', ['/b.slice']],
+    ['no policy for a cgroup without a target', [pressure('a.slice,b.slice')], 'b.slice/*', ['/b.slice']],
     ['the parent of the targets if no judged cgroup has one', [pressure('a.slice')], 'c.slice/d-*.slice/*', ['/c.slice/d-*.slice']],
     ['patterns that meet', [pressure('a.slice/a-*.slice')], 'a.slice/a-b.slice/*', ['/a.slice/a-*.slice']],
     ['patterns with one letter', [pressure('a.slice/a-?.slice')], 'a.slice/a-b.slice/*', ['/a.slice/a-?.slice']],
     ['the only parent of the targets for detectors of the node', [detector('swap_free', { threshold_pct: 15 })], 'a.slice/*', ['/a.slice']],
     ['the node if the targets have several', [detector('swap_free', { threshold_pct: 15 })], 'a.slice/*,b.slice/*', []],
-  ])('scope: %s', (_rule, detectors, target, scopes) => {
+  ])('converts the scope: %s', (_rule, detectors, target, scopes) => {
     const settings = settingsOf(convertedText('oomd', ruleset(detectors, [kill('kill_by_swap_usage', target)])));
     expect([...settings.matchAll(/cgroup: (\/[^}\n]+)}/g)].map(([, scope]) => scope)).toEqual(scopes);
   });
 
-  test('pressure of other cgroups becomes that of the node, which other cgroups may cause: the policy only notifies', () => {
+  test('converts pressure of other cgroups to that of the node, and the policy only notifies', () => {
     const text = convertedText('oomd', ruleset([pressure('a.slice/*'), pressure('b.slice')], [kill('kill_by_swap_usage', 'b.slice/*')]));
     expect(settingsOf(text)).toMatch(
       /when: node.memory.pressure.full.avg10 > 60% & memory.pressure.full.avg10 > 60%\n(?: {4}(?:for|cooldown): .*\n)* {4}then:\n {6}- notify$/,
@@ -116,32 +116,32 @@ describe('oomd', () => {
   test.each<[rule: string, other: unknown, when: string]>([
     ['pressure', pressure('b.slice'), 'cgroup(/b.slice).memory.pressure.full.avg10 > 60%'],
     [
-      'a share of its own limit',
+      "a share of the cgroup's own limit",
       detector('swap_above_memory_max', { cgroup: 'b.slice', threshold_pct: 50 }),
       'cgroup(/b.slice).memory.swap > 50% of cgroup(/b.slice).memory.max',
     ],
-    ['that it exists', detector('exists', { cgroup: 'b.slice,c.slice' }), '(cgroup(/b.slice) exists | cgroup(/c.slice) exists)'],
-    ['that it does not', detector('exists', { cgroup: 'b.slice', negate: true }), '!(cgroup(/b.slice) exists)'],
+    ['a cgroup that must exist', detector('exists', { cgroup: 'b.slice,c.slice' }), '(cgroup(/b.slice) exists | cgroup(/c.slice) exists)'],
+    ['a cgroup that must not exist', detector('exists', { cgroup: 'b.slice', negate: true }), '!(cgroup(/b.slice) exists)'],
     [
       'the highest pressure of several',
       pressure('b.slice,c.slice'),
       '(cgroup(/b.slice).memory.pressure.full.avg10 > 60% | cgroup(/c.slice).memory.pressure.full.avg10 > 60%)',
     ],
     [
-      'the highest pressure of several, and that this one does not fall',
+      'the highest pressure of several cgroups, which must not fall',
       detector('pressure_rising_beyond', { cgroup: 'b,c', resource: 'io', threshold: 9, duration: 1 }),
       `(${['/b', '/c']
         .map((of) => `cgroup(${of}).io.pressure.full`)
         .map((of) => `${of}.avg60 > 9% & ${of}.avg10 > 9% & !${of}.avg10 falling`)
         .join(' | ')})`,
     ],
-  ])('cgroups outside of the scope are named: %s', (_rule, other, when) => {
+  ])('names cgroups outside of the scope: %s', (_rule, other, when) => {
     const settings = settingsOf(convertedText('oomd', ruleset([pressure('a.slice'), other], [kill('kill_by_swap_usage', 'a.slice/*')])));
     expect(settings).toContain(`when: memory.pressure.full.avg10 > 60% & ${when}\n`);
     expect(settings).toContain('- kill: ');
   });
 
-  test('kills one after the other are policies, each later than the one before, with sources of their own', () => {
+  test('converts kills one after the other to policies, each later than the one before, with sources of their own', () => {
     const kills = ['a.slice/*', 'b.slice/*', 'c.slice/*'].map((cgroup) => kill('kill_by_swap_usage', cgroup));
     const text = convertedText('oomd', ruleset([detector('swap_free', { threshold_pct: 15 })], kills, { post_action_delay: 20 }));
     expect(settingsOf(text).split('\n').filter((line) => !/when|cooldown|then/.test(line)).map((line) => line.trim())).toEqual([
@@ -165,7 +165,7 @@ describe('oomd', () => {
           .join(' '),
       );
 
-  test('what another ruleset may kill is no victim: one policy for each parent', () => {
+  test('excludes cgroups that another ruleset may kill, with one policy for each parent', () => {
     const other = { name: 'other', detectors: [['group', lowSwap]], actions: [kill('kill_by_swap_usage', 'c.slice/*')] };
     const both = kill('kill_by_swap_usage', 'a.slice/*,b.slice/*');
     const first = JSON.parse(ruleset([lowSwap], [both])) as { rulesets: readonly unknown[] };
@@ -176,13 +176,13 @@ describe('oomd', () => {
     expect(policiesOf(convertedText('oomd', ruleset([lowSwap], [kill('kill_by_swap_usage', 'a.slice/x-*,b.slice/*')])))).toHaveLength(2);
   });
 
-  test('what is killed outside of the judged cgroups has a policy that names these', () => {
+  test('gives targets outside the judged cgroups a policy that names these cgroups', () => {
     const settings = settingsOf(convertedText('oomd', ruleset([pressure('a.slice')], [kill('kill_by_swap_usage', 'a.slice/*,b.slice/*')])));
     expect(settings).toContain('scope: {cgroup: /a.slice}\n    when: memory.pressure.full.avg10 > 60%\n');
     expect(settings).toContain('scope: {cgroup: /b.slice}\n    when: cgroup(/a.slice).memory.pressure.full.avg10 > 60%\n');
   });
 
-  test('a restart is of no cgroup: one policy names all that are judged', () => {
+  test('gives a restart one policy that names all judged cgroups', () => {
     const text = ruleset([pressure('a.slice'), pressure('b.slice')], [detector('systemd_restart', { service: 'x.service' })]);
     const [a, b] = ['a', 'b'].map((name) => `cgroup(/${name}.slice).memory.pressure.full.avg10 > 60%`);
     expect(settingsOf(convertedText('oomd', text)).match(/(?:when|scope): .*/g)).toEqual([`when: ${a ?? ''} & ${b ?? ''}`]);
@@ -196,7 +196,7 @@ describe('oomd', () => {
       ['/a.slice - cooldown: 15s - kill', '- for: 15s cooldown: 15s - run'],
     ],
     [
-      'what is frozen is not killed',
+      'a frozen cgroup is not killed',
       [detector('freeze', { cgroup: 'b.slice/*' }), kill('kill_by_swap_usage', 'a.slice/*')],
       {},
       ['/b.slice - - - freeze', '/a.slice - cooldown: 15s - kill'],
@@ -214,25 +214,25 @@ describe('oomd', () => {
       ['/a.slice - cooldown: 15s - kill', '/b.slice - cooldown: 15s - kill'],
     ],
     [
-      'the same of one cgroup, a second later',
+      'the same actions on one cgroup run a second apart',
       [kill('kill_by_swap_usage', 'a.slice/*', { always_continue: 'true' }), kill('kill_by_pg_scan', 'a.slice/*')],
       {},
       ['/a.slice - cooldown: 15s - kill', '/a.slice for: 1s cooldown: 15s - kill'],
     ],
     [
-      'its own delay before that of the ruleset',
+      'the delay of an action overrides that of the ruleset',
       [kill('kill_by_swap_usage', 'a.slice/*', { post_action_delay: 40 }), kill('kill_by_swap_usage', 'b.slice/*')],
       { post_action_delay: 30 },
       ['/a.slice - cooldown: 40s - kill', '/b.slice for: 40s cooldown: 30s - kill'],
     ],
-    ['no delay', [kill('kill_by_swap_usage', 'a.slice/*', { post_action_delay: 0 })], {}, ['/a.slice - cooldown: 0s - kill']],
+    ['a delay of zero', [kill('kill_by_swap_usage', 'a.slice/*', { post_action_delay: 0 })], {}, ['/a.slice - cooldown: 0s - kill']],
     [
-      'nothing behind stop',
+      'actions after stop are dropped',
       [detector('freeze', { cgroup: 'a.slice/*' }), detector('stop', {}), kill('kill_by_swap_usage', 'a.slice/*')],
       {},
       ['/a.slice - - - freeze'],
     ],
-  ])('the chain of actions: %s', (_rule, actions, more, policies) => {
+  ])('converts the chain of actions: %s', (_rule, actions, more, policies) => {
     expect(policiesOf(convertedText('oomd', ruleset([lowSwap], actions, more)))).toEqual(policies);
   });
 
@@ -241,7 +241,7 @@ describe('oomd', () => {
     ['a.slice/b.slice', { recursive: true }, '/a.slice/b.slice', false],
     ['a.slice/b.service', {}, '/a.slice/b.service', false],
     ['a.slice/*', {}, '/a.slice', false],
-  ])('a kill of %s %j: its scope, and whether oomd ends more at once', (cgroup, more, scope, isWhole) => {
+  ])('gives a kill of %s %j its scope, and says if oomd kills the cgroup as a whole', (cgroup, more, scope, isWhole) => {
     const text = convertedText('oomd', ruleset([detector('swap_free', { threshold_pct: 9 })], [kill('kill_by_swap_usage', cgroup, more)]));
     expect(settingsOf(text)).toContain(`scope: {cgroup: ${scope}}`);
     expect(commentsOf(text).includes('oomd kills a cgroup without /* as a whole')).toBe(isWhole);
@@ -263,7 +263,7 @@ describe('oomd', () => {
       detector('memory_reclaim', { cgroup: 'b.slice/*', duration: 10 }),
       'a detector judges /b.slice/*, which is not the scope. Nearest: the same of the node',
     ],
-  ])('no condition of the scope replaces that of another cgroup: %s', (_rule, lost, remark) => {
+  ])('does not replace the condition of another cgroup by one of the scope: %s', (_rule, lost, remark) => {
     const actions = [kill('kill_by_swap_usage', 'a.slice/*')];
     const text = convertedText('oomd', ruleset([pressure('a.slice'), lost], actions));
     expect(settingsOf(text)).toMatch(/then:\n {6}- notify$/);
@@ -277,24 +277,24 @@ describe('oomd', () => {
     ['memory of other cgroups', detector('memory_above', { cgroup: 'b.slice,c-*.slice', threshold: '1G', duration: '1' })],
     ['a path that no condition can name', detector('memory_above', { cgroup: 'b(1).slice', threshold: '1G', duration: '1' })],
     ['a detector of a fork', detector('moon_phase', { full: true })],
-  ])('without a condition a policy only notifies: %s', (_rule, lost) => {
+  ])('makes a policy without a condition that only notifies: %s', (_rule, lost) => {
     const settings = settingsOf(convertedText('oomd', ruleset([pressure('a.slice'), lost], [kill('kill_by_swap_usage', 'a.slice/*')])));
     expect(settings).toContain('then:\n      - notify');
     expect(settings).not.toContain('kill');
   });
 
   test.each<[rule: string, detectors: readonly unknown[], actions: readonly unknown[]]>([
-    ['never met', [detector('stop', {}), pressure('a.slice')], [kill('kill_by_swap_usage', 'a.slice/*')]],
-    ['no pressure is above 100', [pressure('a.slice', { threshold: 100 })], [kill('kill_by_swap_usage', 'a.slice/*')]],
-    ['no swap is below 0', [detector('swap_free', { threshold_pct: 0 })], [kill('kill_by_swap_usage', 'a.slice/*')]],
-    ['no machine', [detector('exists', { cgroup: '/', negate: true })], [kill('kill_by_swap_usage', 'a.slice/*')]],
-    ['no action', [pressure('a.slice')], [detector('continue', {})]],
+    ['the condition is never met', [detector('stop', {}), pressure('a.slice')], [kill('kill_by_swap_usage', 'a.slice/*')]],
+    ['pressure above 100', [pressure('a.slice', { threshold: 100 })], [kill('kill_by_swap_usage', 'a.slice/*')]],
+    ['swap below 0', [detector('swap_free', { threshold_pct: 0 })], [kill('kill_by_swap_usage', 'a.slice/*')]],
+    ['a condition about the machine', [detector('exists', { cgroup: '/', negate: true })], [kill('kill_by_swap_usage', 'a.slice/*')]],
+    ['a ruleset without an action', [pressure('a.slice')], [detector('continue', {})]],
     ['always met', [detector('continue', {})], [kill('kill_by_swap_usage', 'a.slice/*')]],
-  ])('no policy: %s', (_rule, detectors, actions) => {
+  ])('makes no policy: %s', (_rule, detectors, actions) => {
     expect(settingsOf(convertedText('oomd', ruleset(detectors, actions)))).toBe('');
   });
 
-  test('a ruleset with its own delay and cgroup', () => {
+  test('converts a ruleset with a delay and a cgroup of its own', () => {
     const text = ruleset(
       [detector('continue', {}), detector('memory_above', { threshold: '1G', duration: 1 })],
       [kill('kill_by_swap_usage', 'a/b/*')],
@@ -318,7 +318,7 @@ describe('oomd', () => {
     ['/', undefined],
     ['*/b', undefined],
     ['a.slice/[ab]/*', undefined],
-  ])('workloads of %s', (cgroup, source) => {
+  ])('has the workloads of %s', (cgroup, source) => {
     const [, found] =
       /workloads:\n {2}- (.*)/.exec(
         settingsOf(convertedText('oomd', ruleset([detector('swap_free', { threshold_pct: 9 })], [kill('kill_by_swap_usage', cgroup)]))),
@@ -327,7 +327,7 @@ describe('oomd', () => {
   });
 });
 
-describe('systemd-oomd', () => {
+describe('an import from systemd-oomd', () => {
   const files = (all: Readonly<Record<string, string>>): string =>
     converted(
       'systemd-oomd',
@@ -344,7 +344,7 @@ describe('systemd-oomd', () => {
     ['/etc/systemd/user/app.slice.d/x.conf', '/user.slice/user-*.slice/user@*.service/app.slice', 'slices: [user.slice]'],
     ['/etc/systemd/user/x.service', '/user.slice/user-*.slice/user@*.service/**/x.service', 'slices: [user.slice]'],
     ['/etc/systemd/system/slice.d/x.conf', '/**/*.slice', 'slices: [-.slice]'],
-  ])('the unit of %s', (file, scope, source) => {
+  ])('converts the unit of %s', (file, scope, source) => {
     const settings = settingsOf(files({ [file]: kill }));
     expect(/scope: {cgroup: '?([^'}]*)'?}/.exec(settings)?.[1]).toBe(scope);
     expect(settings).toContain(source);
@@ -353,7 +353,7 @@ describe('systemd-oomd', () => {
   test.each<[rule: string, unit: string, oomd: string, line: string]>([
     ['defaults', '', '', 'when: memory.pressure.full.avg10 > 60% & pgscan > 0 over 30s\n    for: 30s'],
     [
-      'of oomd.conf',
+      'the defaults of oomd.conf',
       '',
       'DefaultMemoryPressureLimit=555‰\nDefaultMemoryPressureDurationSec=1min 5s',
       '> 55.5% & pgscan > 0 over 30s\n    for: 65s',
@@ -370,18 +370,18 @@ describe('systemd-oomd', () => {
       'DefaultMemoryPressureDurationSec=0',
       '> 60% & pgscan > 0 over 30s\n    for: 30s',
     ],
-  ])('pressure: %s', (_rule, unit, oomd, line) => {
+  ])('converts pressure: %s', (_rule, unit, oomd, line) => {
     expect(settingsOf(files({ 'oomd.conf': `[OOM]\n${oomd}`, 'a.slice': `${kill}${unit}` }))).toContain(line);
   });
 
   test.each([
     ['5s', 'hooks: {prekill: true}'],
     ['0', ''],
-  ])('hooks before a kill: %s', (timeout, settings) => {
+  ])('converts hooks before a kill: %s', (timeout, settings) => {
     expect(settingsOf(files({ 'oomd.conf': `[OOM]\nPrekillHookTimeoutSec=${timeout}` }))).toBe(settings);
   });
 
-  test('a later file changes an earlier one', () => {
+  test('lets a later file change an earlier one', () => {
     const text = files({ 'a.slice': kill, 'a.slice.d/1.conf': '[Slice]\nManagedOOMMemoryPressure=auto\nManagedOOMSwap=kill' });
     expect(settingsOf(text)).toContain(
       'name: a-slice-swap\n    scope: {cgroup: /a.slice}\n    when: memory.available < 10% & swap.available < 10%\n',
@@ -400,16 +400,16 @@ describe('systemd-oomd', () => {
       'SwapUsageMax=80%\nAction=kill-all\nLastingSec=1500ms',
       'when: swap.available < 20%\n    for: 1500ms\n    then:\n      - kill: {}',
     ],
-    ['no action', 'SwapUsageMax=80%', undefined],
-    ['no condition', 'Action=kill-all', undefined],
-    ['never met', 'SwapUsageMax=100%\nAction=kill-all', undefined],
-  ])('rule: %s', (_rule, text, policy) => {
+    ['a rule without an action', 'SwapUsageMax=80%', undefined],
+    ['a rule without a condition', 'Action=kill-all', undefined],
+    ['a condition that is never met', 'SwapUsageMax=100%\nAction=kill-all', undefined],
+  ])('converts a rule: %s', (_rule, text, policy) => {
     const settings = settingsOf(files({ 'r.oomrule': `[Rule]\n${text}`, 'a.slice': '[Slice]\nOOMRules=r' }));
     if (policy === undefined) expect(settings).toBe('');
     else expect(settings).toContain(policy);
   });
 
-  test('a rule that is named twice is one policy; two rules with one condition load, the second acts later', () => {
+  test('makes one policy of a rule that is named twice; of two rules with one condition the second acts later', () => {
     const rule = (action: string): string => `[Rule]\nSwapUsageMax=80%\nLastingSec=5s\nAction=${action}`;
     const rules = { 'r.oomrule': rule('kill-by-swap'), 'q.oomrule': rule('kill-all') };
     const text = files({ ...rules, 'a.slice': '[Slice]\nMemoryHigh=5G\nOOMRules=r q\nOOMRules=r' });
@@ -423,7 +423,7 @@ describe('systemd-oomd', () => {
     expect(commentsOf(text)).toContain('a.slice:3: OOMRules=r q: its workloads');
   });
 
-  test('an empty OOMRules= removes the rules before it; a rule that no file has is named', () => {
+  test('removes earlier rules at an empty OOMRules=, and names a rule that no file has', () => {
     const text = files({
       'r.oomrule': '[Rule]\nSwapUsageMax=80%\nAction=kill-all',
       'a.slice': '[Slice]\nOOMRules=r\nOOMRules=\nOOMRules=other',
@@ -434,7 +434,7 @@ describe('systemd-oomd', () => {
   });
 });
 
-describe('earlyoom', () => {
+describe('an import from earlyoom', () => {
   const policies = (args: string): readonly string[] =>
     [...settingsOf(convertedText('earlyoom', args)).matchAll(/when: '?(.*?)'?\n {4}then:\n((?: {6}.*\n?)+)/g)].map(
       ([, when = '', then = '']) => `${when} → ${then.trim().replace(/\n\s*/g, ' ')}`,
@@ -475,11 +475,11 @@ describe('earlyoom', () => {
     ['-d', 'log: {level: debug}'],
     ['-n', 'notifications: {desktop: true}'],
     ['-N /a -P /b', 'hooks: {preEvict: [/b], postEvict: [/a]}'],
-  ])('a setting of its own: %s', (args, settings) => {
+  ])('converts a setting: %s', (args, settings) => {
     expect(settingsOf(convertedText('earlyoom', args))).toContain(`${settings}\npolicies:\n`);
   });
 
-  test('a file: the last assignment counts, quotes and continued lines as in a shell', () => {
+  test('reads a file as a shell does: the last assignment, quotes and continued lines', () => {
     const file = '# EARLYOOM_ARGS="-m 1"\nEARLYOOM_ARGS="-m 2"\nEARLYOOM_ARGS="-s 100 \\\n -m 7,7 --avoid \'^(a b)$\'"\n';
     expect(policies(file)).toEqual([
       'memory.available <= 7% → - stop: {grace: 10s, by: [oom_score], unit: process}',
@@ -491,7 +491,7 @@ describe('earlyoom', () => {
   });
 });
 
-describe('nohang', () => {
+describe('an import from nohang', () => {
   const memory = 'soft_threshold_min_mem = 5 %\nsoft_threshold_min_swap = 300.5 M\n';
 
   test.each<[rule: string, text: string, lines: readonly string[]]>([
@@ -541,7 +541,7 @@ describe('nohang', () => {
     expect(lines.filter((line) => !settings.includes(line))).toEqual([]);
   });
 
-  test('warnings that are switched off are no policy, and no comment speaks of one', () => {
+  test('makes no policy and no comment of warnings that are switched off', () => {
     const off = 'warning_threshold_min_mem = 20 %\nmin_post_warning_delay = 60\nhard_threshold_min_mem = 5 %\n';
     const [without, withThem] = ['False', 'True'].map((value) => convertedText('nohang', `low_memory_warnings_enabled = ${value}\n${off}`));
     expect(commentsOf(without ?? '').match(/nothing: `low_memory_warnings_enabled` is not True/g)).toHaveLength(3);
@@ -553,9 +553,9 @@ describe('nohang', () => {
     ['pressure that is not checked', 'psi_checking_enabled = False\nhard_threshold_max_psi = 90'],
     ['pressure that is never reached', 'psi_checking_enabled = True\nhard_threshold_max_psi = 100'],
     ['warnings that are switched off', 'low_memory_warnings_enabled = False\nwarning_threshold_min_mem = 20 %'],
-    ['no memory', 'hard_threshold_min_mem = 0 %'],
+    ['a missing memory threshold', 'hard_threshold_min_mem = 0 %'],
     ['a regular expression with more than a path', '@BADNESS_ADJ_RE_CGROUP_V2 30 /// ^/(a|b)/'],
-  ])('no setting: %s', (_rule, text) => {
+  ])('makes no setting: %s', (_rule, text) => {
     expect(settingsOf(convertedText('nohang', text))).toBe('');
   });
 });
@@ -565,7 +565,7 @@ test.each<[plugin: string, args: object, comment: string]>([
   ['kill_by_swap_usage', { moon: 'full' }, 'moon=full: no counterpart: evictd does not know this setting'],
   ['kill_by_swap_usage', { cgroup: 'pods/pod-*/*' }, 'cgroup /pods/pod-*/*: evictd takes every workload below /pods'],
   ['kill_by_swap_usage', { cgroup: '/' }, 'cgroup /: no counterpart: no source of workloads says this'],
-])('oomd: why %s %j has no counterpart', (name, args, comment) => {
+])("the comment says why oomd's %s %j has no counterpart", (name, args, comment) => {
   const actions = [{ name, args: { cgroup: 'a.slice/*', ...args } }];
   const detectors = [['g', { name: 'swap_free', args: { threshold_pct: 5 } }]];
   expect(commentsOf(convertedText('oomd', JSON.stringify({ rulesets: [{ name: 'x', detectors, actions }] })))).toContain(comment);
@@ -577,11 +577,11 @@ test.each<[rule: string, args: string, comment: string]>([
   ['an escaped space', '--avoid a\\ b', '--avoid a b:'],
   ['a continued line', '--avoid a\\\nb', '--avoid ab:'],
   ['an empty value', "--avoid '' -n", '--avoid: no counterpart'],
-])('earlyoom: %s', (_rule, args, comment) => {
+])('the comment about an earlyoom option: %s', (_rule, args, comment) => {
   expect(commentsOf(convertedText('earlyoom', args))).toContain(comment);
 });
 
-test('names are unique and not too long', () => {
+test('names of policies are unique and not too long', () => {
   const group = (name: string) => ({
     name,
     detectors: [['group', { name: 'swap_free', args: { threshold_pct: 5 } }]],
@@ -592,7 +592,7 @@ test('names are unique and not too long', () => {
   expect(names.map(([, name]) => name)).toEqual(['policy', 'a', 'a-2', 'x'.repeat(63), `${'x'.repeat(61)}-2`]);
 });
 
-test('a value cannot end its comment', () => {
+test('a value cannot end the comment it is in', () => {
   const name = 'a\npolicies: []\r# \u0085\u2028';
   const text = convertedText('oomd', JSON.stringify({ rulesets: [{ name, detectors: [], actions: [{ name, args: { cgroup: name } }] }] }));
   expect(settingsOf(text)).toBe('');

@@ -37,15 +37,15 @@ test.each(PROGRAM_NAMES)('there are at least five configurations of %s', (progra
   expect(samples.filter((sample) => sample.program === program).length).toBeGreaterThanOrEqual(5);
 });
 
-describe.each(samples.map((sample) => [`${sample.program} ${sample.name}`, sample] as const))('%s', (_name, sample) => {
-  test('loads', () => {
+describe.each(samples.map((sample) => [`${sample.program} ${sample.name}`, sample] as const))('the sample %s', (_name, sample) => {
+  test('is converted to a configuration that loads', () => {
     const { config, notices } = load({ 'config.yaml': convertedSample(sample) });
     expect(config).toBeDefined();
     // A unit file of the root slice makes the whole machine candidates, and a warning says so.
     expect(notices.filter(({ level, code }) => level === 'warn' && code !== 'EVICTD_CONFIG_WORKLOADS_ROOT')).toEqual([]);
   });
 
-  test('no setting is lost', () => {
+  test('loses no setting', () => {
     const comments = commentsOf(convertedSample(sample));
     const written = sample.files.flatMap((file) => WRITTEN[sample.program](readFileSync(file, 'utf8')));
     expect(written.length).toBeGreaterThan(0);

@@ -47,7 +47,7 @@ async function config(args: readonly string[], yaml: string, dropIn?: string, fa
   return out;
 }
 
-test('check: a line about the configuration, one about the machine, and the notices', async () => {
+test('check prints a line about the configuration, one about the machine, and the notices', async () => {
   const yaml =
     'workloads: [{cgroup: /workload.slice}]\nevictionHard: {memory.available: 1Gi, nodefs.available: 0%, nodefs.inodesFree: 0%}\n';
   expect(await config(['check', '--log-level', 'warn'], yaml, 'rules: [{match: {path: /a}}]\n')).toEqual({
@@ -61,7 +61,7 @@ test('check: a line about the configuration, one about the machine, and the noti
   });
 });
 
-test('check: nothing set', async () => {
+test('check accepts a configuration that sets nothing', async () => {
   expect(await config(['check'], '')).toMatchObject({
     stdout:
       'configuration valid, but evicts nothing: 4 thresholds, 0 workload sources, 0 rules (from config.yaml)\n' +
@@ -71,7 +71,7 @@ test('check: nothing set', async () => {
   });
 });
 
-test('check: a warning stands where the value was written', async () => {
+test('check prints a warning at the position of the value', async () => {
   const reserve = { totalBytes: 8n * Gi, minFreeBytes: 64n * Mi, hugePagesBytes: 2n * Gi, kernelBytes: 0n };
   const dropIn =
     'evictionHard:\n  memory.available: 100Mi\nevictionSoft:\n  memory.available: 50Mi\nevictionSoftGracePeriod: {memory.available: 30s}\n';
@@ -85,14 +85,14 @@ test('check: a warning stands where the value was written', async () => {
   ]);
 });
 
-test('check: what was written and belongs to no threshold', async () => {
+test('check reports a setting that belongs to no threshold', async () => {
   const { stdout } = await config(['check', '--eviction-minimum-reclaim', 'pid.available=10'], VALID);
   expect(stdout).toContain(
     'warn: --eviction-minimum-reclaim:15: EVICTD_LINT_WITHOUT_THRESHOLD evictionMinimumReclaim.pid.available has no effect',
   );
 });
 
-test('check: defaults that were kept are said once', async () => {
+test('check names the defaults that were kept once', async () => {
   const { stdout } = await config(['check'], 'evictionHard: {memory.available: 1Gi}\nworkloads: [{cgroup: /workload.slice}]\n');
   expect(stdout.match(/DEFAULTS_KEPT/g)).toHaveLength(1);
 });
@@ -103,10 +103,10 @@ test.each<[rule: string, args: readonly string[], yaml: string, exit: number]>([
   ['warnings are fine', [], WARNED, 0],
   ['--strict: they are a failure', ['--strict'], WARNED, 1],
   ['--strict: none', ['--strict'], VALID, 0],
-  ['--strict: what is only worth knowing is none', ['--strict', '--eviction-pressure-transition-period', '1s'], VALID, 0],
+  ['--strict does not count information as a warning', ['--strict', '--eviction-pressure-transition-period', '1s'], VALID, 0],
   ['--strict: in the form for machines, too', ['--strict', '-o', 'json'], WARNED, 1],
   ['--strict: what is wrong stays 78', ['--strict'], 'x: 1\n', 78],
-])('check, exit code: %s', async (_rule, args, yaml, exit) => {
+])('the exit code of check: %s', async (_rule, args, yaml, exit) => {
   expect((await config(['check', ...args], yaml)).exit).toBe(exit);
 });
 
@@ -121,7 +121,7 @@ test.each<[rule: string, args: readonly string[], line: string]>([
     ['--strict'],
     'not checked against this machine: checks of capacities, notifiers and workloads are skipped: this is no Linux',
   ],
-])('check: %s', async (_rule, args, line) => {
+])('check prints %s', async (_rule, args, line) => {
   const unavailable = (): MachineFacts => {
     throw new UnavailableError('EVICTD_HOST_PLATFORM', 'this is no Linux');
   };
@@ -133,7 +133,7 @@ test.each<[rule: string, args: readonly string[], said: boolean, exit: number]>(
   ['a warning', [], true, 0],
   ['--strict: a failure', ['--strict'], true, 1],
   ['--offline does not look', ['--strict', '--offline'], false, 0],
-])('check: a node that is not there is %s', async (_rule, args, said, exit) => {
+])('check reports a missing node as %s', async (_rule, args, said, exit) => {
   const missing = (): MachineFacts => {
     throw new UnavailableError('EVICTD_NODE_MISSING', 'node cgroup /x does not exist', { hint: 'create it first' });
   };
@@ -142,30 +142,30 @@ test.each<[rule: string, args: readonly string[], said: boolean, exit: number]>(
   expect([ran.stdout.includes(line), ran.exit]).toEqual([said, exit]);
 });
 
-test('check: a warning about a copied threshold stands where the original was written', async () => {
+test('check reports a warning about a copied threshold at the position of the original', async () => {
   const facts = (): MachineFacts => ({ ...quiet(), unreadable: new Map([['allocatableMemory.available', 'EIO']]) });
   const yaml = `${VALID}allocatable: {cgroup: /, capacity: 4Gi}\nevictionHard: {memory.available: 1Gi}\n`;
   expect((await config(['check'], yaml, undefined, facts)).stdout).toContain('config.yaml:3:34: EVICTD_SIGNAL_UNREADABLE');
 });
 
-test('check: a finding about one step of a policy stands at this step', async () => {
+test('check reports a finding about one step of a policy at this step', async () => {
   const yaml = `${VALID}policies:\n  - name: a\n    when: pid.available < 10%\n    then:\n      - notify\n      - run: [/a]\n      - run:\n          command: [/b]\n`;
   const facts = (): MachineFacts => ({ ...quiet(), programs: new Map([['/b', '/b is missing']]) });
   expect((await config(['check'], yaml, undefined, facts)).stdout).toContain('config.yaml:8:9: EVICTD_LINT_POLICY_PROGRAM');
 });
 
-test('check: a finding about the key of the webhook stands at the webhook', async () => {
+test('check reports a finding about the key of the webhook at the webhook', async () => {
   const yaml = `${VALID}notifications:\n  webhook: {url: 'http://127.0.0.1/', secretFile: /a}\n`;
   const facts = (): MachineFacts => ({ ...quiet(), secretFile: { message: '/a is empty', hint: 'fill it' } });
   expect((await config(['check'], yaml, undefined, facts)).stdout).toContain('config.yaml:3:12: EVICTD_LINT_SECRET_FILE /a is empty');
 });
 
-test('check --offline: what is so everywhere is said all the same', async () => {
+test('check --offline reports findings that hold on every machine', async () => {
   const yaml = `${VALID}evictionSoft: {memory.available: 50Mi}\nevictionSoftGracePeriod: {memory.available: 30s}\n`;
   expect((await config(['check', '--offline'], yaml)).stdout).toContain('EVICTD_LINT_SOFT_NOT_ABOVE_HARD');
 });
 
-test('check: every problem as file:line:column: CODE message (hint: …), exit 78', async () => {
+test('check prints every problem as file:line:column: CODE message (hint: …), and exits with 78', async () => {
   const { stdout, stderr, exit } = await config(
     ['check', '--eviction-hard', 'memory.available<5%,pid<3'],
     'log:\n  level: warning\nevictionSof: {}\n',
@@ -179,7 +179,7 @@ test('check: every problem as file:line:column: CODE message (hint: …), exit 7
   ]);
 });
 
-test('check --output json: valid, issues, notices', async () => {
+test('check --output json has valid, issues and notices', async () => {
   const { stdout, stderr, exit } = await config(['check', '--output', 'json'], 'x: 1\n');
   expect({ stderr, exit }).toEqual({ stderr: '', exit: 78 });
   expect(JSON.parse(stdout)).toMatchObject({
@@ -194,7 +194,7 @@ test('check --output json: valid, issues, notices', async () => {
   });
 });
 
-test('check --output json: warnings are notices, and the facts are there to compute with', async () => {
+test('check --output json has warnings as notices, with facts for programs', async () => {
   const facts = (): MachineFacts => ({ ...quiet(), polled: new Map([['memory.available', 'sampler: EACCES']]) });
   expect(JSON.parse((await config(['check', '-o', 'json'], VALID, undefined, facts)).stdout)).toMatchObject({
     valid: true,
@@ -209,7 +209,7 @@ test('check --output json: warnings are notices, and the facts are there to comp
   });
 });
 
-test('show: keys, values and where each was set, aligned', async () => {
+test('show prints keys, values and positions, aligned', async () => {
   const { stdout, stderr } = await config(
     ['show', '--log-level', 'debug'],
     'evictionHard:\n  memory.available: 0%\n',
@@ -271,7 +271,7 @@ log.level                         debug            --log-level:1
   expect(stderr).toContain('info: config.yaml: EVICTD_CONFIG_DEFAULTS_KEPT');
 });
 
-test('show: what is copied, and what the profile decides', async () => {
+test('show prints copied thresholds, and defaults that the profile decides', async () => {
   const { stdout } = await config(['show'], 'compatibility: kubelet\n');
   expect(stdout).toMatch(/^evictionHard\.allocatableMemory\.available +100Mi +copied from evictionHard\.memory\.available$/m);
   expect(stdout).toMatch(/^evictionMaxPodGracePeriod +0 +compatibility: kubelet$/m);
@@ -289,7 +289,7 @@ test('show: what is copied, and what the profile decides', async () => {
   });
 });
 
-test('show --output json', async () => {
+test('show --output json prints the same as JSON', async () => {
   const { stdout } = await config(['show', '-o', 'json'], 'monitoringInterval: 1s\n');
   expect((JSON.parse(stdout) as { values: unknown[] }).values).toContainEqual({
     key: 'monitoringInterval',
@@ -298,7 +298,7 @@ test('show --output json', async () => {
   });
 });
 
-test('policies: counted, linted, shown with the place of every key', async () => {
+test('policies are counted, checked, and shown with the position of every key', async () => {
   const yaml =
     'policies:\n  - name: a\n    scope: {cgroup: /a/**}\n    when: age > 1h & memory.swap > 1Mi\n    then: [notify, {freeze: {for: 5s}}]\n';
   const policies: PolicyFacts = {

@@ -54,9 +54,9 @@ async function check(yaml: string): Promise<string[]> {
     .map(({ code, message }) => `${code} ${message}`.replaceAll(names[0], 'SOURCE').replaceAll(names[1], 'DESERTED'));
 }
 
-describe('evictd config check, with the cgroups that are there', () => {
+describe('evictd config check with existing cgroups', () => {
   test.each<[rule: string, yaml: string, said: readonly (string | RegExp)[]]>([
-    ['nothing to say', 'workloads: [{cgroup: SOURCE}]\nrules: [{match: {name: web}, critical: true}]', []],
+    ['there is no finding', 'workloads: [{cgroup: SOURCE}]\nrules: [{match: {name: web}, critical: true}]', []],
     [
       'the source does not exist',
       'workloads: [{cgroup: SOURCE/nothing}]',
@@ -78,7 +78,7 @@ describe('evictd config check, with the cgroups that are there', () => {
       [/^EVICTD_LINT_NOTHING_EVICTABLE evictd evicts nothing: no workload in SOURCE is evictable now: 2 × outside the node/],
     ],
     [
-      'rules make all of them critical, each its own',
+      'several rules together make all workloads critical',
       'workloads: [{cgroup: SOURCE}]\nrules: [{match: {name: web}, critical: true}, {match: {path: "SOURCE/batch-*"}, critical: true}]',
       ['EVICTD_LINT_ALL_CRITICAL every workload that exists now (2) is critical: rules[0] web, rules[1] batch-1; evictd evicts nothing'],
     ],
@@ -110,7 +110,7 @@ test.each<[rule: string, token: string | undefined, mode: number, said: RegExp |
   ['all users may read it', 'a token of the test', 0o644, /^EVICTD_LINT_TOKEN_FILE all users .* may read or write the token in .*token$/],
   ['it is too short', 'short\n', 0o600, /^EVICTD_LINT_TOKEN_FILE the status page and the API answer 503: .* fewer than 16 characters$/],
   ['it is missing', undefined, 0o600, /^EVICTD_LINT_TOKEN_FILE .* ENOENT/],
-])('the token of the status page: %s', async (_rule, token, mode, said) => {
+])('the token file of the status page: %s', async (_rule, token, mode, said) => {
   const file = join(scratch(), 'token');
   if (token !== undefined) writeFileSync(file, token, { mode });
   const found = await check(`workloads: [{cgroup: SOURCE}]\nmetrics: {tokenFile: ${file}}`);
@@ -122,7 +122,7 @@ test.each<[rule: string, key: string | undefined, mode: number, said: RegExp | u
   ['all users may read it', 'k', 0o604, /^EVICTD_LINT_SECRET_FILE all users .* may read or write the key in .*key$/],
   ['it is empty', '\n', 0o600, /^EVICTD_LINT_SECRET_FILE evictd cannot sign notifications, and sends none: .*key is empty$/],
   ['it is missing', undefined, 0o600, /^EVICTD_LINT_SECRET_FILE .* ENOENT/],
-])('the key of the webhook: %s', async (_rule, key, mode, said) => {
+])('the key file of the webhook: %s', async (_rule, key, mode, said) => {
   const file = join(scratch(), 'key');
   if (key !== undefined) writeFileSync(file, key, { mode });
   const found = await check(`workloads: [{cgroup: SOURCE}]\nnotifications: {webhook: {url: 'http://127.0.0.1/', secretFile: ${file}}}`);
@@ -136,10 +136,10 @@ test.each([
   expect(await check(`workloads: [{cgroup: SOURCE}]\ncontrolSocket: {group: ${group}}`)).toEqual(said);
 });
 
-describe('what a machine says', () => {
+describe('the facts that are read from a machine', () => {
   const facts = (yaml: string): Promise<MachineFacts> => readMachineFacts(load({ 'config.yaml': yaml }), filesystemsRead);
 
-  test('capacities of all signals with a threshold, the disk included, and something that wakes on memory', async () => {
+  test('include capacities of all signals with a threshold, the disk included, and a notifier for memory', async () => {
     const { capacities, unreadable, polled, reserve, estimated } = await facts('evictionHard: {pid.available: 5%}');
     expect([...capacities.keys()].sort()).toEqual([
       'memory.available',
@@ -153,7 +153,7 @@ describe('what a machine says', () => {
     expect([estimated, (await facts('compatibility: kubelet')).estimated]).toEqual([true, false]);
   });
 
-  test('the pods of the API server are workloads; if it does not answer, that is reported', async () => {
+  test('include the pods of the API server as workloads, or a report that it does not answer', async () => {
     const server = await FakeApiServer.start();
     const kubepods = testCgroup();
     onTestFinished(async () => {
@@ -179,14 +179,14 @@ runtimeDirectory: ${directory}`;
     });
   });
 
-  test("a cgroup counts the kernel's memory as used", async () => {
+  test('count the memory of the kernel as used by the cgroup', async () => {
     source.limit(64n * 1024n * 1024n);
     const { capacities, reserve, estimated } = await facts(`node: {cgroup: ${source.path}}`);
     expect(estimated).toBe(false);
     expect([capacities.get('memory.available'), reserve?.kernelBytes]).toEqual([64n * 1024n * 1024n, 0n]);
   });
 
-  test('a node that is not there is an error for the command to tell', async () => {
+  test('do not exist without the node cgroup, and the command reports the error', async () => {
     await expect(facts(`node: {cgroup: ${source.path}/nothing}`)).rejects.toMatchObject({ code: 'EVICTD_NODE_MISSING' });
   });
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { ClusterEffect } from '../../../src/core/cluster/cluster-control.js';
 import { ActionQueue } from '../../../src/features/controller/action-queue.js';
 
-test('what waits and is not wanted any more is dropped', async () => {
+test('a waiting action that is not wanted any more is dropped', async () => {
   const done: string[] = [];
   let finish: () => void = () => undefined;
   const first = new Promise<void>((resolve) => (finish = resolve));

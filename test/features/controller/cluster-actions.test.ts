@@ -37,7 +37,7 @@ async function sent(effect: ClusterEffect, ready: string, more: { readonly taint
 }
 const methods = async (...of: Parameters<typeof sent>): Promise<string[]> => (await sent(...of)).map(({ method }) => method);
 
-test('a node that has reported while its turn came is not marked', async () => {
+test('a node that has reported while its action waited is not marked', async () => {
   expect(await methods(SILENCE, 'True')).toEqual(['PATCH']);
   expect(await methods(SILENCE, 'True', { isSilent: false })).toEqual([]);
 });
@@ -55,7 +55,7 @@ test('a taint of the controller with a value of another program gets its own val
   expect(spec.taints.map(({ effect, value = '' }) => `${effect} ${value}`).toSorted()).toEqual(['NoExecute ', 'NoSchedule ']);
 });
 
-test('a request of the election has a whole number of milliseconds', async () => {
+test('a request of the leader election waits a whole number of milliseconds', async () => {
   const times: number[] = [];
   const ask = ({ withinMs }: { readonly withinMs: number }): Promise<{ status: number; body: undefined }> => {
     times.push(withinMs);

@@ -33,7 +33,7 @@ async function followed() {
 }
 
 test.each([['nodes', 'leases'] as const, ['leases', 'nodes'] as const])(
-  'no node is silent before %s and %s are confirmed',
+  'no node is silent before the lists of %s and %s are confirmed',
   async (first, last) => {
     const { clusterWatch, isSilentAt } = await followed();
     for (const seconds of [15n, 30n, 45n]) expect(isSilentAt(seconds, ['nodes', 'leases'])).toBe(false);
@@ -43,7 +43,7 @@ test.each([['nodes', 'leases'] as const, ['leases', 'nodes'] as const])(
   },
 );
 
-test('only the watch of leases can seem to stall: nodes may be without a change for minutes', async () => {
+test('only the watch of leases can count as stalled, because nodes may not change for minutes', async () => {
   const { clusterWatch, isSilentAt } = await followed();
   for (const seconds of [15n, 30n, 45n, 60n]) expect(isSilentAt(seconds, ['leases'])).toBe(false);
   expect(isSilentAt(60n, ['nodes'])).toBe(true);

@@ -10,7 +10,7 @@ import { cluster } from '../kubernetes/cluster.js';
 test.each<[mode: PartMode, deletes: number]>([
   ['on', 1],
   ['off', 0],
-])('a deletion that has waited is sent if its part is %s: %i', async (mode, deletes) => {
+])('a deletion that has waited is sent if its controller is %s: %i', async (mode, deletes) => {
   const { server, client, pod } = await cluster();
   const none = (): void => undefined;
   const log = { debug: none, info: none, warn: none, error: none, dropped: 0, flush: () => Promise.resolve() };

@@ -40,7 +40,7 @@ test('each workload is a job with a limit', () => {
   expect(node.settings().workloads).toEqual([{ job: own('db') }, { job: own('batch') }]);
 });
 
-test('the threshold is 512 MiB below the memory that is available once the workloads have theirs', () => {
+test('the threshold is 512 MiB below the memory that is available once the workloads have started', () => {
   const jobs = new Played();
   const node = new JobNode(jobs, ['db']);
   jobs.available = 7n * GIB;
@@ -62,7 +62,7 @@ test('a started process is in the job and ends with it', async () => {
   expect(jobs.done.slice(2)).toEqual([`end ${own('db')}`, `end ${own('batch')}`, 'close']);
 });
 
-test('without an OOM killer there is no check of it', () => {
+test('without an OOM killer the demo does not check for one', () => {
   const facts = { records: [], leakingProcesses: 0, survivors: [], guardEnd: 'exit code 0' };
   const checks = (oomKills: { before: number; after: number } | undefined): string[] =>
     verdict({ ...facts, oomKills }, 'batch').map(({ check }) => check);

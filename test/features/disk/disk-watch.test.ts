@@ -64,7 +64,7 @@ async function done(seconds: number, took = 0.1): Promise<void> {
 
 const held = (): unknown => watch.on(source).candidates().holdings?.('/a').nodefs;
 
-test('what is asked of containers is what they have written since the disk is short; before that, since now', async () => {
+test('containers are asked for their growth since the disk is short, and before that since now', async () => {
   const since: (ShortSince | undefined)[] = [];
   const requested = (role: 'nodefs' | 'imagefs' = 'nodefs'): bigint | undefined => {
     watch.on(source).candidates().holdings?.('/a');
@@ -97,17 +97,17 @@ test('what is asked of containers is what they have written since the disk is sh
 });
 
 test.each<[rule: string, availableMi: bigint, state: Partial<State>, thresholds: StepReport['policy']['thresholds'], measured: number]>([
-  ['twice the threshold is left: no measurement', 200n, {}, [disk], 0],
+  ['with twice the threshold available there is no measurement', 200n, {}, [disk], 0],
   ['less is left', 199n, {}, [disk], 1],
   ['a threshold is met', 900n, met, [disk], 1],
-  ['no threshold of a disk', 1n, {}, [threshold('memory.available', '100Mi')], 0],
+  ['there is no threshold for a disk', 1n, {}, [threshold('memory.available', '100Mi')], 0],
   ['a victim is ending: the result would be out of date', 1n, going(false), [disk], 0],
 ])('%s', (_rule, availableMi, state, thresholds, measured) => {
   stepped(1, availableMi, state, thresholds);
   expect(measurements).toHaveLength(measured);
 });
 
-test('one at a time; every five seconds while a threshold is met, every minute while it is near', async () => {
+test('one measurement runs at a time, every five seconds while a threshold is met and every minute while it is near', async () => {
   stepped(0, 1n, met);
   stepped(6, 1n, met);
   expect(measurements).toHaveLength(1);
@@ -123,7 +123,7 @@ test('one at a time; every five seconds while a threshold is met, every minute w
   expect(measurements).toHaveLength(3);
 });
 
-test('what takes long is done less often', async () => {
+test('a slow measurement is repeated less often', async () => {
   stepped(0, 1n, met);
   await done(0, 3);
   stepped(59, 1n, met);
@@ -132,7 +132,7 @@ test('what takes long is done less often', async () => {
   expect(measurements).toHaveLength(2);
 });
 
-test('a pass has the last measurement; before the first, and when it is old, the state is measuring', async () => {
+test('a pass has the last measurement; before the first one, and when the last is old, the state is measuring', async () => {
   expect(held()).toBe('measuring');
   stepped(0, 1n, met);
   await done(0);
@@ -146,7 +146,7 @@ test('a pass has the last measurement; before the first, and when it is old, the
   expect(held()).toMatchObject({ frees: { bytes: Gi } });
 });
 
-test('nothing is measured while a victim ends; afterwards at once, and earlier results do not count', async () => {
+test('no measurement runs while a victim ends; the next one follows at once, and earlier results do not count', async () => {
   stepped(0, 1n, met);
   await done(0);
   onNews.mockClear();
@@ -166,7 +166,7 @@ test('nothing is measured while a victim ends; afterwards at once, and earlier r
   expect(held()).toMatchObject({ frees: { bytes: Gi } });
 });
 
-test('a victim of another resource delays no measurement; when it has ended all are measured anew', async () => {
+test('a victim of another resource delays no measurement, and after its end all are repeated', async () => {
   stepped(0, 1n, { ...going(false, 'memory') });
   await done(0);
   expect(held()).toMatchObject({ frees: { bytes: Gi } });
@@ -186,7 +186,7 @@ test('a victim of another resource delays no measurement; when it has ended all 
   expect(held()).toMatchObject({ frees: { bytes: Gi } });
 });
 
-test('of other filesystems than before nothing that was measured, or is being measured, decides anything', async () => {
+test('measurements of filesystems that are no longer in use decide nothing', async () => {
   stepped(0, 1n, met);
   await done(0);
   watch.forget();
@@ -198,7 +198,7 @@ test('of other filesystems than before nothing that was measured, or is being me
   expect(held()).toBe('measuring');
 });
 
-test('nor does a victim in its grace period', async () => {
+test('a victim in its grace period delays no measurement', async () => {
   stepped(0, 1n, going(false, 'inodes', 'terminating'));
   await done(0);
   expect(held()).toMatchObject({ frees: { bytes: Gi } });
@@ -209,7 +209,7 @@ test('nor does a victim in its grace period', async () => {
   expect(measurements).toHaveLength(2);
 });
 
-test('what could not be looked at is a problem of the source', async () => {
+test('a directory that could not be read is a problem of the source', async () => {
   stepped(0, 1n, met);
   measurements[0]?.({
     beganNs: SECOND,
@@ -247,7 +247,7 @@ test.each<[rule: string, fail: () => Promise<DiskMeasurement>]>([
   expect(held()).toMatchObject({ frees: { bytes: Gi } });
 });
 
-test('closed, it neither measures nor tells', async () => {
+test('after close() nothing is measured or reported', async () => {
   stepped(0, 1n, met);
   watch.close();
   await done(0);

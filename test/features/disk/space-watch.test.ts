@@ -39,7 +39,7 @@ function watching() {
   return { watch, look, onFound, onError, stepped, after, done, failed };
 }
 
-test('it looks when a threshold of a disk is met, once for the episode, and tells what was found', async () => {
+test('directories are searched when a disk threshold is met, once an episode, and the result is reported', async () => {
   const { look, onFound, stepped, done } = watching();
   stepped();
   stepped('memory.available');
@@ -54,7 +54,7 @@ test('it looks when a threshold of a disk is met, once for the episode, and tell
   expect(look).toHaveBeenCalledOnce();
 });
 
-test('the next episode is looked at after a minute at the earliest; results of an episode that is over are dropped', async () => {
+test('the next episode is searched after a minute at the earliest, and results of a past episode are dropped', async () => {
   const { look, onFound, stepped, after, done } = watching();
   stepped('nodefs.available');
   stepped();
@@ -75,7 +75,7 @@ test('the next episode is looked at after a minute at the earliest; results of a
   expect([look.mock.calls.length, onFound.mock.calls.length]).toEqual([3, 2]);
 });
 
-test('another filesystem that falls short meanwhile has its turn', async () => {
+test('another filesystem that becomes short meanwhile is searched next', async () => {
   const { look, stepped, done } = watching();
   stepped('nodefs.available');
   stepped('nodefs.available', 'imagefs.available');
@@ -85,7 +85,7 @@ test('another filesystem that falls short meanwhile has its turn', async () => {
   expect(look.mock.calls).toEqual([[['nodefs']], [['imagefs']]]);
 });
 
-test('what fails is said, and not tried again in the same episode', async () => {
+test('an error is reported, and the search is not repeated in the same episode', async () => {
   const { look, onError, stepped, failed } = watching();
   stepped('nodefs.available');
   await failed();
@@ -93,7 +93,7 @@ test('what fails is said, and not tried again in the same episode', async () => 
   expect([look.mock.calls.length, onError.mock.calls.length]).toEqual([1, 1]);
 });
 
-test('nothing is reported after close()', async () => {
+test('no result is reported after close()', async () => {
   const { watch, look, onFound, stepped, done } = watching();
   stepped('nodefs.available');
   watch.close();

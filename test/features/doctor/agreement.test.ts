@@ -94,7 +94,7 @@ const hard = (...limits: string[]): Settings => ({ evictionHard: Object.fromEntr
 const ROWS: readonly Row[] = [
   ['far above the reserve', {}, {}, 'kernel.watermarks', 'ok', /is 436MiB above the kernel's reserve: one core allocates that in 304 ms/],
   ['exactly the reserve', hard('memory.available<64Mi'), {}, 'kernel.watermarks', 'broken', /is never met: min_free_kbytes 64MiB/],
-  ['never met, on every machine', hard('memory.available<0.0%'), {}, 'kernel.watermarks', 'broken', /never below 0/],
+  ['a threshold that is never met, on every machine', hard('memory.available<0.0%'), {}, 'kernel.watermarks', 'broken', /never below 0/],
   ['19 ms above it', hard('memory.available<92Mi'), {}, 'kernel.watermarks', 'degraded', / in 19 ms \(1\.5 GB\/s\), too short/],
   ['20 ms above it', hard('memory.available<93Mi'), {}, 'kernel.watermarks', 'ok', / in 20 ms/],
   [
@@ -114,7 +114,7 @@ const ROWS: readonly Row[] = [
     /only when swap is full: .*96MiB free \(high\)/,
   ],
   [
-    '… and one byte more',
+    'a threshold of one byte more',
     { ...NO_PRESSURE, ...hard('memory.available<97Mi') },
     { reserve: { ...reserve, swapBytes: Gi, highBytes: 96n * Mi } },
     'kernel.watermarks',
@@ -178,7 +178,7 @@ const ROWS: readonly Row[] = [
     /polled every 10s: sampler/,
   ],
   [
-    'one stands in',
+    'another notifier replaces it',
     {},
     { notifiers: [...ALL, notifier('nodefs.available', { ...DEAD, essential: false })] },
     'notifier.nodefs.available',
@@ -186,7 +186,7 @@ const ROWS: readonly Row[] = [
     /./,
   ],
   [
-    'no swap',
+    'there is no swap',
     hard('swap.available<10%'),
     { absent: new Map([['swap.available', 'no swap']]) },
     'notifier.swap.available',
@@ -227,7 +227,7 @@ const ROWS: readonly Row[] = [
     /no workload exists/,
   ],
   [
-    'not readable',
+    'the file cannot be read',
     {},
     { workloads: { ...WORKLOADS, sources: [{ ...source, unreadable: 2 }] } },
     'workloads[0]',
@@ -235,9 +235,9 @@ const ROWS: readonly Row[] = [
     /, and 2 that evictd/,
   ],
   ['one workload', {}, {}, 'workloads[0]', 'ok', /^\/a: 1 workload$/],
-  ['one can be evicted', {}, {}, 'workloads.evictable', 'ok', /^1 of 1 workloads can be evicted$/],
+  ['one workload can be evicted', {}, {}, 'workloads.evictable', 'ok', /^1 of 1 workloads can be evicted$/],
   [
-    'a critical one beside it',
+    'one workload can be evicted beside a critical one',
     {},
     { workloads: { ...WORKLOADS, present: [present('web'), present('db', { unevictable: { kind: 'critical', text: 'critical' } })] } },
     'workloads.evictable',
@@ -245,7 +245,7 @@ const ROWS: readonly Row[] = [
     /^1 of 2 workloads can be evicted; not evictable: 1 × critical$/,
   ],
   [
-    'no source',
+    'there is no source',
     { workloads: [] },
     { workloads: { present: [], sources: [] } },
     'workloads.evictable',
@@ -253,14 +253,14 @@ const ROWS: readonly Row[] = [
     /^no workload source is configured/,
   ],
   [
-    'no workload',
+    'there is no workload',
     {},
     { workloads: { present: [], sources: [] } },
     'workloads.evictable',
     'broken',
     /^evictd evicts nothing: no workload exists/,
   ],
-  ['no budget', { evictionBudget: { max: 0 } }, {}, 'workloads.evictable', 'broken', /evictionBudget\.max is 0/],
+  ['there is no budget', { evictionBudget: { max: 0 } }, {}, 'workloads.evictable', 'broken', /evictionBudget\.max is 0/],
   [
     'NUMA',
     { departures: { 'memory-nodes': false } },
@@ -293,7 +293,14 @@ const ROWS: readonly Row[] = [
     'ok',
     /^2 memory nodes, and no workload .* that bind themselves \(numactl, mbind\) are not seen$/,
   ],
-  ['the rest', { rules: [{ match: { name: 'db' }, priority: 1 }] }, {}, 'config.lint', 'degraded', /matches no workload that exists now/],
+  [
+    'any other finding',
+    { rules: [{ match: { name: 'db' }, priority: 1 }] },
+    {},
+    'config.lint',
+    'degraded',
+    /matches no workload that exists now/,
+  ],
 ];
 
 describe('doctor and config check judge a fact in one place', () => {
@@ -323,7 +330,7 @@ describe('doctor and config check judge a fact in one place', () => {
   });
 });
 
-test('a node that cannot be read: nothing is evictable, and no threshold is judged', () => {
+test('without a readable node no workload is evictable, and no threshold is judged', () => {
   const loaded = configured({});
   const [node, workloads] = [nodeFacts(loaded, undefined, { message: 'gone', hint: undefined }), workloadFacts(loaded, undefined)];
   expect(evictableCheck.judge({ workloads })).toMatchObject([
@@ -332,13 +339,13 @@ test('a node that cannot be read: nothing is evictable, and no threshold is judg
   expect([...notifiersCheck.judge({ node, workloads }), ...watermarksCheck.judge({ node, workloads })]).toEqual([]);
 });
 
-test('a volume of Windows that does not answer is judged by lint where it has a threshold', () => {
+test('lint judges a volume of Windows that does not answer, if it has a threshold', () => {
   const { workloads } = examined({}, machine({ unreadable: new Map([['nodefs.available', 'C:\\: no answer']]) }));
   const volume = { role: 'nodefs', path: 'C:\\', answer: undefined, refused: undefined } as const;
   expect(volumesCheck.judge({ volumes: [volume], workloads })).toMatchObject([{ status: 'degraded', details: { findings: [{}] } }]);
 });
 
-test('a finding whose check this machine does not have is in config.lint', () => {
+test('config.lint has a finding whose check this machine does not have', () => {
   const soft = { evictionSoft: { 'memory.available': '1Gi' }, evictionSoftGracePeriod: { 'memory.available': '5m' } };
   const facts = machine({ unreadable: new Map([['containerfs.available', 'unsupported']]) });
   const { checks, workloads, notices } = examined({ evictionHard: { 'memory.available': '0%' }, ...soft }, facts);

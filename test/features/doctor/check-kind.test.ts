@@ -60,20 +60,20 @@ test('a new check is one definition and one line in the list', async () => {
   expect(checks[0]).toMatchObject({ id: 'kernel.version' });
 });
 
-test('a check reads the facts that it declares, and no other', async () => {
+test('a check reads only the facts that it declares', async () => {
   const { readers, reads } = counting();
   await examine([hugePagesCheck], lazyFacts(readers));
   expect(reads).toEqual({ kernelFile: 1 });
 });
 
-test('a fact of several checks is read once', async () => {
+test('a fact that several checks use is read once', async () => {
   const { readers, reads } = counting();
   await examine(LINUX_CHECKS, lazyFacts(readers));
   expect(new Set(Object.values(reads))).toEqual(new Set([1]));
   expect(Object.keys(reads).sort()).toEqual(Object.keys(readers).sort());
 });
 
-test('the error of a reader is that of the examination', async () => {
+test('an error of a reader is the error of the examination', async () => {
   const { readers } = counting();
   const failing = {
     ...readers,

@@ -17,15 +17,15 @@ const doctor = (checks: readonly Check[], ...args: string[]) =>
 
 describe('evictd doctor', () => {
   test.each<[rule: string, checks: readonly Check[], exit: number]>([
-    ['nothing worse than ok', [kernel, evictable], 0],
-    ['one is degraded', [kernel, cgroup], 1],
-    ['one is broken, whatever the others are', [source, cgroup, kernel], 2],
-  ])('%s: exit %#', async (_rule, checks, exit) => {
+    ['no check is worse than ok', [kernel, evictable], 0],
+    ['one check is degraded', [kernel, cgroup], 1],
+    ['one check is broken, whatever the others are', [source, cgroup, kernel], 2],
+  ])('has the exit code for %s: %#', async (_rule, checks, exit) => {
     expect((await doctor(checks)).exit).toBe(exit);
     expect((await doctor(checks, '-o', 'json')).exit).toBe(exit);
   });
 
-  test('text: groups, a line a check, the fix below what is not ok, and the verdict with what is broken', async () => {
+  test('prints groups, a line for each check, the fix below a check that is not ok, and a verdict with the broken checks', async () => {
     expect((await doctor([kernel, cgroup, source, evictable])).out).toBe(`\
 ok        kernel.version       Linux 6.12.1
 
@@ -41,7 +41,7 @@ broken: 1 broken, 1 degraded, 2 ok
 `);
   });
 
-  test('json: what is ok has no fix', async () => {
+  test('prints JSON in which an ok check has no fix', async () => {
     const { out } = await doctor([kernel, cgroup], '-o', 'json');
     expect(JSON.parse(out)).toEqual({
       status: 'degraded',
@@ -52,7 +52,7 @@ broken: 1 broken, 1 degraded, 2 ok
     });
   });
 
-  test('--fix prints commands, the rest as comments, and has the same exit code', async () => {
+  test('--fix prints commands and the rest as comments, with the same exit code', async () => {
     const { out, exit } = await doctor([kernel, cgroup, oom], '--fix');
     expect(out).toBe(
       '# cgroup.version (degraded): cgroup v1\n# by hand: boot with v2\n\n# kernel.oom (degraded): it panics\nsysctl -w vm.panic_on_oom=0\n',
@@ -62,12 +62,12 @@ broken: 1 broken, 1 degraded, 2 ok
     expect((await doctor([oom])).out).toContain('fix: sysctl -w vm.panic_on_oom=0; or never mind\n');
   });
 
-  test('--fix: a name with a line break cannot add a command', async () => {
+  test('--fix does not let a name with a line break add a command', async () => {
     const { out } = await doctor([degraded('workloads[0]', 'a\nrm x', 'see `a` and b\nrm x')], '--fix');
     expect(out.split('\n').filter((line) => line !== '' && !line.startsWith('#'))).toEqual([]);
   });
 
-  test('a configuration file with errors is broken, and the rest is examined all the same', async () => {
+  test('reports a configuration file with errors as broken, and runs the other checks', async () => {
     const file = join(scratch(), 'config.yaml');
     writeFileSync(file, 'evictionHard: { memory.available: nonsense }');
     const { out, exit, error } = await doctor([kernel], '--config', file, '--runtime-directory', scratch());
@@ -80,7 +80,7 @@ broken: 1 broken, 1 degraded, 2 ok
     expect(out).toContain('Linux 6.12.1');
   });
 
-  test('a configuration that cannot be used is not examined', async () => {
+  test('runs no check with a configuration that cannot be used', async () => {
     const { out, error } = await doctor([kernel], '--eviction-hard', 'memory.available<nonsense');
     expect(out).toBe('');
     expect(error).toMatchObject({ name: 'ConfigError' });

@@ -10,11 +10,11 @@ import { volumesCheck } from '../../../src/features/doctor/checks/filesystems.js
 const MIB = 1n << 20n;
 
 test.each<[rule: string, service: WindowsServiceFacts, status: Check['status'], summary: string]>([
-  ['it runs', { state: 'running', pid: 12 }, 'ok', 'process 12'],
-  ['it does not', { state: 'stopped', pid: 0 }, 'degraded', 'the service evictd is stopped'],
-  ['not installed', { state: 'not installed' }, 'degraded', 'not a service'],
-  ['not readable', { unseen: 'ERROR_ACCESS_DENIED' }, 'degraded', 'ERROR_ACCESS_DENIED'],
-])('the service: %s', (_rule, service, status, summary) => {
+  ['the service runs', { state: 'running', pid: 12 }, 'ok', 'process 12'],
+  ['the service does not run', { state: 'stopped', pid: 0 }, 'degraded', 'the service evictd is stopped'],
+  ['the service is not installed', { state: 'not installed' }, 'degraded', 'not a service'],
+  ['the service cannot be read', { unseen: 'ERROR_ACCESS_DENIED' }, 'degraded', 'ERROR_ACCESS_DENIED'],
+])('the check of the Windows service: %s', (_rule, service, status, summary) => {
   expect(windowsServiceCheck.judge({ windowsService: service })[0]).toMatchObject({
     id: 'service.manager',
     status,
@@ -27,7 +27,7 @@ test.each<[instance: InstanceFacts, status: Check['status'], summary: string]>([
   [{ kind: 'none' }, 'degraded', 'no evictd guards'],
   [{ kind: 'none', dryRun: 7 }, 'degraded', 'process 7 is a dry run'],
   [{ kind: 'unseen', unseen: 'ERROR_ACCESS_DENIED' }, 'degraded', 'ERROR_ACCESS_DENIED'],
-])('the instance: %j', (instance, status, summary) => {
+])('the check of the running evictd on Windows: %j', (instance, status, summary) => {
   expect(windowsInstanceCheck.judge({ instance })[0]).toMatchObject({
     id: 'service.instance',
     status,
@@ -45,8 +45,14 @@ test.each<[rule: string, rights: RightsFacts, status: Check['status'], summary: 
     'Debug programs',
   ],
   ['an ordinary user', { isAdministrator: false, debugPrivilege: false }, 'broken', 'only processes of this user', 'as an administrator'],
-  ['not readable', { isAdministrator: true, debugPrivilege: { unseen: 'ERROR_ACCESS_DENIED' } }, 'degraded', 'ERROR_ACCESS_DENIED', 'run'],
-])('SeDebugPrivilege: %s', (_rule, rights, status, summary, fix) => {
+  [
+    'the privilege cannot be read',
+    { isAdministrator: true, debugPrivilege: { unseen: 'ERROR_ACCESS_DENIED' } },
+    'degraded',
+    'ERROR_ACCESS_DENIED',
+    'run',
+  ],
+])('the check of SeDebugPrivilege: %s', (_rule, rights, status, summary, fix) => {
   const check = rightsCheck.judge({ rights })[0];
   expect(check).toMatchObject({ id: 'process.rights', status, summary: expect.stringContaining(summary) as string });
   expect(check?.fix ?? '').toContain(fix ?? '');
@@ -56,14 +62,14 @@ const there = { at: 'C:\\', totalBytes: 100n * MIB, availableBytes: 50n * MIB };
 
 test.each<[rule: string, volume: Partial<VolumeFacts>, status: Check['status'], summary: string]>([
   ['there is room', { answer: there }, 'ok', '50MiB of 100MiB available'],
-  ['no answer', { answer: undefined }, 'degraded', 'did not answer'],
-  ['it is not there', { answer: { error: 'ERROR_INVALID_DRIVE (no such drive)' } }, 'degraded', 'no such drive'],
+  ['the volume does not answer', { answer: undefined }, 'degraded', 'did not answer'],
+  ['the volume does not exist', { answer: { error: 'ERROR_INVALID_DRIVE (no such drive)' } }, 'degraded', 'no such drive'],
   ['a state directory may not be written to', { role: 'state', answer: there, refused: 'EPERM' }, 'degraded', 'EPERM'],
   ['without a runtime directory evictd does not start', { role: 'runtime', answer: there, refused: 'EPERM' }, 'broken', 'EPERM'],
   ['exactly as much as the journal wants', { role: 'state', answer: { ...there, availableBytes: 16n * MIB } }, 'ok', '16MiB'],
   ['a byte less', { role: 'state', answer: { ...there, availableBytes: 16n * MIB - 1n } }, 'degraded', 'not enough space for the journal'],
-  ['what is only watched needs none', { answer: { ...there, availableBytes: 0n } }, 'ok', '0B of'],
-])('a volume: %s', (_rule, volume, status, summary) => {
+  ['a volume that is only watched needs no free space', { answer: { ...there, availableBytes: 0n } }, 'ok', '0B of'],
+])('the check of a volume: %s', (_rule, volume, status, summary) => {
   const [check] = volumesCheck.judge({
     volumes: [{ role: 'nodefs', path: 'C:\\', answer: there, refused: undefined, ...volume }],
     workloads: workloadFacts(),

@@ -37,9 +37,9 @@ async function waited(answers: readonly object[], records: readonly (readonly ob
 }
 
 test.each<[rule: string, answers: readonly object[], records: readonly (readonly object[])[], said: string]>([
-  ['of the eviction that it asked for', [ACCEPTED], [[EARLIER], [DECISION, EARLIER], [OUTCOME, DECISION, EARLIER]], OUTCOME.message],
+  ['of the eviction that it requested', [ACCEPTED], [[EARLIER], [DECISION, EARLIER], [OUTCOME, DECISION, EARLIER]], OUTCOME.message],
   [
-    'of one that had begun before',
+    'of an eviction that had already begun',
     [ACCEPTED],
     [
       [DECISION, EARLIER],
@@ -49,18 +49,18 @@ test.each<[rule: string, answers: readonly object[], records: readonly (readonly
     OUTCOME.message,
   ],
   ['across a restart of evictd', [ACCEPTED, AWAY, ACCEPTED], [[], AWAY, [], AWAY, [OUTCOME]], OUTCOME.message],
-  ['that it has ended by itself', [ACCEPTED, ACCEPTED, GONE], [[EARLIER]], '/node/web has ended'],
-])('evictd evict --wait says what has become %s', async (_rule, answers, records, said) => {
+  ['of a workload that ended by itself', [ACCEPTED, ACCEPTED, GONE], [[EARLIER]], '/node/web has ended'],
+])('evictd evict --wait prints the outcome %s', async (_rule, answers, records, said) => {
   const { out, error } = await waited(answers, records);
   expect([out, error]).toEqual([[said], undefined]);
 });
 
-test('as many end as may at once: the hint is not about a budget', async () => {
+test('a request beyond the limit of simultaneous evictions has a hint that is not about a budget', async () => {
   const { error } = await waited([{ code: 429, message: 'evictd ends 32 workloads already' }], [[]]);
   expect(error).toMatchObject({ code: 'EVICTD_EVICT_BUDGET', hint: 'try again when evictions have ended' });
 });
 
-test('--output json is one document, also of those that are refused', async () => {
+test('--output json prints one document, also for refused workloads', async () => {
   const refused = { code: 429, message: 'no', details: { causes: [{ reason: 'DisruptionBudget', message: 'the budget web' }] } };
   const args = ['web', 'db', '--wait', '--output', 'json'];
   const { text, error } = await waited([ACCEPTED, refused], [[EARLIER], [OUTCOME, DECISION, EARLIER]], args);

@@ -52,10 +52,16 @@ const PAUSE = { pauses: new Map([['', { reason: 'test', beganBootNs: 0n, endsBoo
 
 test.each<[rule: string, body: string, code: number, json: object, overrides?: Partial<Policy>, state?: Partial<State>]>([
   ['a budget permits it', eviction('web-1'), 201, { status: 'Success' }, ONE],
-  ['by its path', eviction('/a/web-1'), 201, { status: 'Success', details: { name: '/a/web-1', uid: 'id-web-1' } }, ONE],
-  ['no budget', eviction('/b/twin'), 201, { status: 'Success' }],
   [
-    'as client-go sends it',
+    'the workload is named by its path',
+    eviction('/a/web-1'),
+    201,
+    { status: 'Success', details: { name: '/a/web-1', uid: 'id-web-1' } },
+    ONE,
+  ],
+  ['there is no budget', eviction('/b/twin'), 201, { status: 'Success' }],
+  [
+    'the request has the form of client-go',
     eviction('/b/twin').replace('"name"', '"creationTimestamp":null,"labels":{"a":"b"},"annotations":{"a":"b"},"name"'),
     201,
     { status: 'Success' },
@@ -72,25 +78,38 @@ test.each<[rule: string, body: string, code: number, json: object, overrides?: P
       },
     },
   ],
-  ['two budgets', eviction('web-1'), 500, { message: expect.stringContaining('more than one PodDisruptionBudget') as unknown }, TWO],
-  ['another workload by now', eviction('web-1', { preconditions: { uid: 'x' } }), 409, { reason: 'Conflict' }, ONE],
   [
-    'as many end as may at once',
+    'there are two budgets',
+    eviction('web-1'),
+    500,
+    { message: expect.stringContaining('more than one PodDisruptionBudget') as unknown },
+    TWO,
+  ],
+  ['the path has another workload now', eviction('web-1', { preconditions: { uid: 'x' } }), 409, { reason: 'Conflict' }, ONE],
+  [
+    'as many workloads end as may end at once',
     eviction('/b/twin'),
     429,
     { reason: 'TooManyRequests', message: 'evictd ends 32 workloads already' },
     {},
     FULL,
   ],
-  ['too many wait', eviction('/b/twin'), 429, { message: '60 requested evictions are already waiting' }, {}, MANY],
-  ['its last one is asked for, and systemd is still asked about it', eviction('web-1'), 429, { reason: 'TooManyRequests' }, ONE, ASKED],
+  ['too many evictions wait', eviction('/b/twin'), 429, { message: '60 requested evictions are already waiting' }, {}, MANY],
+  [
+    'the last eviction of the workload is requested, and systemd has not answered yet',
+    eviction('web-1'),
+    429,
+    { reason: 'TooManyRequests' },
+    ONE,
+    ASKED,
+  ],
   ['protected', eviction('db'), 403, { reason: 'Forbidden', message: 'workloads "db" is forbidden: critical' }],
   ['all evictions are paused', eviction('/b/twin'), 403, { reason: 'Forbidden' }, {}, PAUSE],
-  ['nothing can be evicted', eviction('/b/twin'), 403, { reason: 'Forbidden' }, { hasWorkloadSource: false }],
+  ['no workload can be evicted', eviction('/b/twin'), 403, { reason: 'Forbidden' }, { hasWorkloadSource: false }],
   ['unknown', eviction('nginx'), 404, { reason: 'NotFound', message: 'workloads "nginx" not found' }],
-  ['without a process', eviction('empty'), 404, { reason: 'NotFound' }],
+  ['a workload without processes', eviction('empty'), 404, { reason: 'NotFound' }],
   ['several of this name', eviction('twin'), 400, { message: expect.stringContaining('/a/twin, /b/twin') as unknown }],
-  ['no JSON', '', 400, { reason: 'BadRequest' }],
+  ['a body that is not JSON', '', 400, { reason: 'BadRequest' }],
   ['a grace period below 0', eviction('web-1', { gracePeriodSeconds: -1 }), 400, { reason: 'BadRequest' }],
   ['an unknown field', eviction('web-1', { grace: 1 }), 400, { message: expect.stringContaining('Eviction of policy/v1') as unknown }],
 ])('%s', (_rule, body, code, json, overrides, state) => {
@@ -101,7 +120,7 @@ test.each<[rule: string, body: string, code: number, json: object, overrides?: P
   expect(ask).toHaveBeenCalledTimes(code === 201 ? 1 : 0);
 });
 
-test('evictd is asked to end this workload, with this grace period', () => {
+test('the request asks evictd to end this workload with this grace period', () => {
   const { made, ask } = parts(ONE);
   postEviction({ body: eviction('web-1', { gracePeriodSeconds: 7 }), query: new URLSearchParams() }, made);
   const cause = { kind: 'disruption', reason: 'eviction', message: 'an operator asked for it', graceNs: 7_000_000_000n };
@@ -116,20 +135,20 @@ test('evictd is asked to end this workload, with this grace period', () => {
 test.each<[where: string, body: string, query: string]>([
   ['in the body', eviction('web-1', { dryRun: ['All'] }), ''],
   ['in the query', eviction('web-1'), 'dryRun=All'],
-])('a dry run ends nothing: %s', (_where, body, query) => {
+])('a dry-run request ends no process: %s', (_where, body, query) => {
   const { made, ask } = parts(ONE);
   expect(postEviction({ body, query: new URLSearchParams(query) }, made).status).toBe(201);
   expect(ask).not.toHaveBeenCalled();
 });
 
-test.each(['No', 'all', ''])('?dryRun=%s is refused, and nothing ends', (value) => {
+test.each(['No', 'all', ''])('?dryRun=%s is refused, and no process is ended', (value) => {
   const { made, ask } = parts(ONE);
   const { status, json } = postEviction({ body: eviction('web-1'), query: new URLSearchParams({ dryRun: value }) }, made);
   expect([status, json]).toEqual([400, expect.objectContaining({ reason: 'BadRequest' })]);
   expect(ask).not.toHaveBeenCalled();
 });
 
-test('an evictd that makes a dry run says so, and drains nothing', () => {
+test('an evictd in dry run reports that, and drains nothing', () => {
   const { made, ask } = parts({ ...ONE, dryRun: true });
   const answer = postEviction({ body: eviction('web-1'), query: new URLSearchParams() }, made);
   expect(answer.json).toMatchObject({ status: 'Success', message: 'evictd makes a dry run, and ends nothing' });
@@ -147,7 +166,7 @@ test('an evictd that makes a dry run says so, and drains nothing', () => {
   });
 });
 
-test('evictd is stopping', () => {
+test('a request is refused while evictd stops', () => {
   const { made } = parts(ONE);
   const stopping = { ...made, monitor: { ask: () => false } };
   expect(() => postEviction({ body: eviction('web-1'), query: new URLSearchParams() }, stopping)).toThrow(/is stopping/);

@@ -27,7 +27,7 @@ const explain = (...args: string[]): Promise<Ran> => {
   return ran((io) => explainCommand({ io, open: () => given }), ['--workload-cgroup', '/w', ...places, ...args]);
 };
 
-test('a workload by name, path or pattern, with its place and values', async () => {
+test('explain shows a workload by name, path or pattern, with its rank and values', async () => {
   const { out, error } = await explain('web');
   expect(error).toBeUndefined();
   expect(out).toMatch(/^web \(\/web\): place 2 of 2; 1 is evicted before it\n/);
@@ -38,7 +38,7 @@ test('a workload by name, path or pattern, with its place and values', async () 
   for (const same of ['/web', 'w*']) expect((await explain(same)).out).toBe(out);
 });
 
-test('pressure is read by the average of the kernel, as by check', async () => {
+test('explain reads pressure from the average of the kernel, as check does', async () => {
   const avg10: Observation = { available: 125_000_000n, capacity: 1_000_000_000n, timeNs: 0n, source: 'a test', standIn: 'avg10' };
   const asked = new Map<Signal, Observation>([['memory.pressure.full', avg10]]);
   const given = fakeReading(() => ({ ...reading({}), ...(given.armed.length > 0 && { observed: asked }) }), { candidates: MEMBERS });
@@ -47,13 +47,13 @@ test('pressure is read by the average of the kernel, as by check', async () => {
   expect(out).toContain('memory.pressure.full (avg10) 12.5% > 30%');
 });
 
-test('a signal without a threshold evicts nothing, which is said', async () => {
+test('explain says that a signal without a threshold evicts nothing', async () => {
   const said = 'pid.available has no threshold: evictd evicts nothing for it (set evictionHard.pid.available)\n';
   expect((await explain('--signal', 'pid.available')).out).toContain(said);
   expect((await explain()).out).not.toContain('has no threshold');
 });
 
-test('a name with the codes of a terminal does nothing there', async () => {
+test('explain prints a name with terminal codes without effect', async () => {
   const given = fakeReading(() => reading({}), { candidates: candidates([workload('b\u001b[2J'), Mi], [workload('web'), Mi]) });
   const { out } = await ran(
     (io) => explainCommand({ io, open: () => given }),
@@ -63,7 +63,7 @@ test('a name with the codes of a terminal does nothing there', async () => {
   expect(out).not.toContain('\u001b');
 });
 
-test('a protected workload has no place', async () => {
+test('explain shows no rank for a protected workload', async () => {
   const found = candidates([workload('web', { protection: { kind: 'critical' } }), 32n * Mi], [workload('batch'), 200n * Mi]);
   const given = fakeReading(() => reading({}), { candidates: found });
   const { out } = await ran(
@@ -73,7 +73,7 @@ test('a protected workload has no place', async () => {
   expect(out).toMatch(/^web \(\/web\): never evicted: critical\n/);
 });
 
-test('a workload that is not there, or is not clear', async () => {
+test('explain refuses a workload that does not exist, or an ambiguous name', async () => {
   expect((await explain('nope')).error).toMatchObject({ code: 'EVICTD_EXPLAIN_WORKLOAD', message: "there is no workload 'nope'" });
   const places = ['--runtime-directory', join(directory, 'run')];
   const unnamed = await ran((io) => explainCommand({ io, open: () => fakeReading(() => reading({})) }), [...places, 'web']);
@@ -81,7 +81,7 @@ test('a workload that is not there, or is not clear', async () => {
   expect((await explain('*')).error).toMatchObject({ message: "2 workloads match '*': /batch, /web" });
 });
 
-test('JSON has the same', async () => {
+test('explain -o json has the same content', async () => {
   const { out } = await explain('batch', '-o', 'json');
   expect(JSON.parse(out)).toMatchObject({
     source: 'this process',
@@ -148,7 +148,7 @@ const past = async (time: string, ...args: string[]): Promise<string> => {
   return out;
 };
 
-test('a time after a restart: pauses and thresholds that it continued last until they end', async () => {
+test('explain of a time after a restart: pauses and thresholds that evictd took over last until they end', async () => {
   const memory = { signal: 'memory.available', threshold: '64Mi', kind: 'hard' };
   const lines = [
     line('08:00:00', 'start', {
@@ -169,7 +169,7 @@ test('a time after a restart: pauses and thresholds that it continued last until
   expect(await at('08:45:00')).toMatch(/minute of it:\n {4}no threshold was met\n$/);
 });
 
-test('a time: values are those of a recording that covers it', async () => {
+test('explain of a time has the values of a recording that covers it', async () => {
   const it = recorder(join(directory, 'rec.gz'));
   const run = await new SimulatedRun(it, policy([threshold('memory.available', '10Mi')]), () => [[workload('web'), 24n * Mi]]).until(60);
   await run.end();
@@ -190,7 +190,7 @@ test('a time: values are those of a recording that covers it', async () => {
   expect(await asked(undefined, 35)).toContain('not known: the journal has values only at episodes and decisions; evictd run --record');
 });
 
-test('a time after the clock was set, or the machine has slept', async () => {
+test('explain of a time is right after the clock was set, or the machine has slept', async () => {
   const it = recorder(join(directory, 'rec.gz'));
   const now = Date.now.bind(Date);
   const run = await new SimulatedRun(it, policy([threshold('memory.available', '10Mi')]), () => [[workload('web'), 24n * Mi]]).until(30);
@@ -206,7 +206,7 @@ test('a time after the clock was set, or the machine has slept', async () => {
   expect([await read(25, 0), await read(55, 3_600_000)]).toEqual([20, 50]);
 });
 
-test('the wall clock was set back: the answer is about the last time that it showed, and says so', async () => {
+test('explain of a time that the wall clock showed twice answers about the last one, and says so', async () => {
   const met = (time: string, signal: string, isMet: boolean): string =>
     line(time, 'threshold', { signal, threshold: '1', kind: 'hard', met: isMet, message: `${signal} is low` });
   const first = { decision: 1, signal: 'pid.available', victim: { name: 'batch', path: '/b', id: 'b' }, message: 'evicting batch' };
@@ -243,7 +243,7 @@ test('the wall clock was set back: the answer is about the last time that it sho
   expect(before).not.toMatch(/nodefs.available|the clock was set back/);
 });
 
-test('a time with a decision: what evictd saw, the order, and by what each has its place', async () => {
+test('explain of a time with a decision shows what evictd saw, the order, and the reason for each rank', async () => {
   const out = await past('2026-11-21T08:10:30Z');
   expect(out).toContain('since 2026-11-21 08:10:00.000Z: memory.available 60MiB < 64Mi (hard)');
   expect(out).toContain('conditions: MemoryPressure');
@@ -258,7 +258,7 @@ test.each<[workload: string, why: string]>([
   ['db', 'db was not evicted: critical'],
   ['batch', 'batch was evicted'],
   ['other', 'other is not among the 3 recorded candidates of 3'],
-])('why batch and not %s', async (workload, why) => {
+])('explain says why batch and not %s was evicted', async (workload, why) => {
   expect(await past('2026-11-21T08:10:00Z', workload)).toContain(why);
 });
 
@@ -267,7 +267,7 @@ test.each<[time: string, why: string]>([
   ['2026-11-21T08:35:00Z', 'budget-exhausted: the budget is used up'],
   ['2026-11-21T08:55:00Z', 'evictd did not run: it stopped at 2026-11-21T08:50:00.000Z'],
   ['2026-11-21T07:00:00Z', 'the journal has nothing from before that time'],
-])('why nothing was evicted at %s', async (time, why) => {
+])('explain says why nothing was evicted at %s', async (time, why) => {
   const out = await past(time);
   expect(out).toContain('nothing was decided within a minute of it:');
   expect(out).toContain(why);

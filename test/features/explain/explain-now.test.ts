@@ -38,13 +38,13 @@ function moment(availableMi: bigint, overrides: Partial<ExplainedMoment> = {}): 
 
 const observedSince = (of: Threshold, atNs: bigint): State => ({ ...initialState, firstObservedAt: new Map([[thresholdId(of), atNs]]) });
 
-test('a signal without a threshold', () => {
+test('a signal without a threshold is explained as such', () => {
   const found = (signal: ExplainedMoment['signal']): boolean => explainNow(moment(400n, { signal })).hasThreshold;
   expect([found('memory.available'), found('pid.available')]).toEqual([true, false]);
 });
 
 test.each<[rule: string, availableMi: bigint, overrides: Partial<ExplainedMoment>, whys: readonly string[]]>([
-  ['nothing is met', 400n, {}, ['not met: 300MiB of memory.available left', 'not met: 100MiB of memory.available left']],
+  ['no threshold is met', 400n, {}, ['not met: 300MiB of memory.available left', 'not met: 100MiB of memory.available left']],
   ['equal to the limit is not met', 300n, {}, ['not met: 200MiB of memory.available left', 'not met: 0B of memory.available left']],
   [
     'a grace period runs',
@@ -59,22 +59,22 @@ test.each<[rule: string, availableMi: bigint, overrides: Partial<ExplainedMoment
     ['not met: 199MiB of memory.available left', 'met for its grace period'],
   ],
   [
-    'another process knows no grace period',
+    'another process does not know the grace period',
     299n,
     { source: 'this process' },
     ['not met: 199MiB of memory.available left', 'met now; it evicts after 1m0s'],
   ],
   [
-    'it cannot be read',
+    'the signal cannot be read',
     0n,
     { observations: { observed: new Map(), missing: new Map([['memory.available', 'EIO']]) } },
     ['not known: memory.available < 100Mi: EIO', 'not known: memory.available < 300Mi: EIO'],
   ],
-])('a threshold: %s', (_rule, availableMi, overrides, whys) => {
+])('the state of a threshold: %s', (_rule, availableMi, overrides, whys) => {
   expect(explainNow(moment(availableMi, overrides)).thresholds.map(({ why }) => why)).toEqual(whys);
 });
 
-test('the nearest threshold has the least left; of joined operands the farthest counts', () => {
+test('the nearest threshold has the least left, and of joined operands the farthest counts', () => {
   const joined: Threshold = { ...threshold('memory.available', '350Mi'), kind: 'soft', also: [threshold('nodefs.available', '1Mi')] };
   const found = explainNow(
     moment(400n, {
@@ -91,11 +91,11 @@ test.each<
   [rule: string, overrides: { readonly policy?: Partial<Policy> } & Partial<Omit<ExplainedMoment, 'policy'>>, blocker: RegExp | undefined]
 >([
   ['nothing', {}, undefined],
-  ['no source', { policy: { hasWorkloadSource: false }, ranking: [] }, /no workload source/],
+  ['there is no workload source', { policy: { hasWorkloadSource: false }, ranking: [] }, /no workload source/],
   ['safe mode', { policy: { safeMode: true, hasWorkloadSource: false } }, /safe mode/],
   ['a dry run', { policy: { dryRun: true } }, /dry run/],
   ['every workload is protected', { ranking: protectedAll }, /every workload is protected \(4\)/],
-  ['no workload', { ranking: [] }, /there is no workload/],
+  ['there is no workload', { ranking: [] }, /there is no workload/],
   [
     'the budget',
     {
@@ -110,14 +110,14 @@ test.each<
     /budget for memory of workloads with priority -10 or more is used up \(0 in 10m0s\): it permits none/,
   ],
   [
-    'not a band while another workload is left',
+    'a used-up band is not a reason while another workload is left',
     {
       ranking: [...RANKING].reverse(),
       policy: { evictionBudget: { max: 5, windowNs: 600n * SECOND, bands: [{ minPriority: 0, max: 0 }] } },
     },
     undefined,
   ],
-])('what keeps evictd from evicting: %s', (_rule, { policy: changed, ...overrides }, blocker) => {
+])('a reason for which evictd evicts nothing: %s', (_rule, { policy: changed, ...overrides }, blocker) => {
   const { blockers } = explainNow(
     moment(50n, { policy: policy([hard], { evictionBudget: undefined as never, ...changed }), ...overrides }),
   );
@@ -131,8 +131,8 @@ const explained = (name: string) =>
     RANKING.find(({ workload: { name: own } }) => own === name),
   ).workload;
 
-describe('a workload', () => {
-  test('its place, every value beside those of its neighbours, and what decides', () => {
+describe('explain of a workload', () => {
+  test('shows its rank, its values beside those of its neighbours, and the value that decides', () => {
     expect(RANKING.map(({ workload: { name } }) => name)).toEqual(['batch', 'job', 'db', 'web']);
     expect(explained('job')).toMatchObject({
       place: 2,
@@ -156,7 +156,7 @@ describe('a workload', () => {
     expect(explained('batch')?.before).toBeNull();
   });
 
-  test('a taint or a drain evicts it, too', () => {
+  test('names a taint or a drain that will evict it', () => {
     const job = RANKING.find(({ workload: { name } }) => name === 'job');
     const disruption = (state: Partial<State>) =>
       explainNow(moment(400n, { state: { ...initialState, ...state } }), job).workload?.disruption;
@@ -174,14 +174,14 @@ describe('a workload', () => {
     expect(disruption({ drain: { ...drain, over: 'timeout' } })).toBeUndefined();
   });
 
-  test('what protects it, where that is set, and what would end it', () => {
+  test('names its protection, where that is set, and what would end it', () => {
     expect(explained('db')).toMatchObject({
       protection: { kind: 'critical', because: 'critical', setBy: ['rules[0].critical (c.yaml:3:15)'] },
       wouldChange: ['without rules[0].critical (c.yaml:3:15) it is not protected'],
     });
   });
 
-  test('the entry of the list of protected units, and its reason', () => {
+  test('shows the entry of the list of protected units, and its reason', () => {
     const { rule, why } = protectedUnit('/system.slice/etcd-events.service', { isOperator: () => false, isNamedByRoot: () => true }) ?? {};
     const ranking = RANKING.map((item) => ({ ...item, protection: { kind: 'unit', rule: rule ?? '', why: why ?? '' } as const }));
     const { workload: said } = explainNow(moment(400n, { ranking }), ranking[0]);
@@ -193,7 +193,7 @@ describe('a workload', () => {
     [{ kind: 'unit', rule: 'dbus*', why: 'the bus' }, /critical: false/],
     [{ kind: 'omit' }, /ManagedOOMPreference=none/],
     [{ kind: 'budget' }, /evictd resume/],
-  ])('the end of protection %s', (protection, change) => {
+  ])('shows the end of protection %s', (protection, change) => {
     const ranking = RANKING.map((item) => ({ ...item, protection }));
     const [first] = ranking;
     expect(explainNow(moment(400n, { ranking }), first).workload?.wouldChange[0]).toMatch(change);
@@ -201,13 +201,13 @@ describe('a workload', () => {
 });
 
 test.each<[rule: string, ladder: Partial<Ladder>, why: string]>([
-  ['its step', {}, 'acting: kill, step 2 of 2'],
+  ['the current step', {}, 'acting: kill, step 2 of 2'],
   [
-    'and why that waits',
+    'the current step and the reason for its wait',
     { refusedBecause: 'the eviction budget is used up' },
     'acting: kill, step 2 of 2, waits: the eviction budget is used up',
   ],
-])('a policy that acts: %s', (_rule, overrides, why) => {
+])('the state of an acting policy: %s', (_rule, overrides, why) => {
   const ladder: Ladder = { ...atStep(atStep(undefined, [0, 'notify'], undefined, 0n), [1, 'kill'], undefined, 0n), ...overrides };
   const scopes = new Map([['p', { policy: 'p', scope: '/a', history: undefined, holdsSinceNs: 0n, ladder }]]);
   const acting = { ...initialState, policies: { ...initialState.policies, scopes } };
@@ -228,7 +228,7 @@ test('a policy about a named cgroup shows the value of that cgroup', () => {
   ]);
 });
 
-test('a policy of which a metric is not known names it', () => {
+test('a policy with an unreadable metric names it', () => {
   const when = condition('memory.current > 90% of memory.max & pgscan > 5 over 30s & node.memory.anon rising', 'cgroup');
   const history = { readings: [reading('/a', 0n, { 'memory.current': 1, 'memory.max': 1 })] };
   const state = {

@@ -79,7 +79,7 @@ async function explained(...args: readonly string[]): Promise<Explanation> {
   return explanation;
 }
 
-test('the running evictd explains itself', async () => {
+test('the running evictd explains its own state', async () => {
   expect(await explained('web')).toMatchObject({
     source: 'evictd',
     signal: 'memory.available',
@@ -92,14 +92,14 @@ test('the running evictd explains itself', async () => {
   expect(await explained('--signal', 'pid.available')).toMatchObject({ signal: 'pid.available' });
 });
 
-test('a pause of everything is a blocker, with its end and what ends it before', async () => {
+test('a pause of everything is named as a reason, with its end and the command that ends it', async () => {
   kept = pausing('');
   const blocker = `an operator has paused evictions until ${ENDS}: swap; evictd resume ends it before`;
   expect((await explained()).blockers).toEqual([blocker]);
   expect((await explain()).out).toContain(`nothing is evicted now:\n  ${blocker}\n`);
 });
 
-test('a paused workload is protected until its end', async () => {
+test('a paused workload is protected until the end of the pause', async () => {
   kept = pausing('/batch');
   expect(await explained('batch')).toMatchObject({
     blockers: [],
@@ -111,7 +111,7 @@ test('a paused workload is protected until its end', async () => {
   });
 });
 
-test('a workload that comes late is judged, too; without one only the first are', async () => {
+test('a workload that ranks late is explained if it is named, and only the first ones otherwise', async () => {
   expect(await explained('w59')).toMatchObject({ workload: { place: null, of: 61, protection: { kind: 'vacant' } } });
   expect(judged).toContain('w59');
   judged = [];
@@ -125,7 +125,7 @@ test('errors keep their codes and exit codes', async () => {
   expect((await explain()).error).toMatchObject({ name: 'UnavailableError', code: 'EVICTD_API_STARTING' });
 });
 
-test('what the disruption budgets of a workload permit now', async () => {
+test('explain says what the disruption budgets of a workload permit now', async () => {
   const { disruptionBudgets } = (await explained('w50')).workload ?? {};
   const nine = { expected: 9, currentHealthy: 9, desiredHealthy: 8, disruptionsAllowed: 1 }; // w59 has no process
   expect(disruptionBudgets).toEqual([{ name: 'budget-0', ...nine }]);

@@ -119,7 +119,7 @@ test('a line for each eviction, alert and OOM kill; other records only with --al
   expect(await shown('--reverse')).toEqual((await shown()).toReversed());
 });
 
-test('what an operator asked for is shown from its beginning to its end', async () => {
+test("an operator's request is shown from its beginning to its end", async () => {
   const asked = ['pause', 'resume', 'taint', 'drain'];
   write(asked.map((type) => line('08:10:00.000', type, { message: `it is a ${type}` })));
   expect(await shown()).toEqual(asked.map((type) => expect.stringContaining(`it is a ${type}`) as string));
@@ -198,7 +198,7 @@ test.each<[args: string[], clocks: string[]]>([
   expect(await clocks(...args)).toEqual(found);
 });
 
-test('json: one array of evictions and records', async () => {
+test('history -o json prints one array of evictions and records', async () => {
   write(JOURNAL);
   const { out } = await history('-o', 'json', '--type', 'eviction,kernel-oom');
   const [first, kill, , failed] = JSON.parse(out) as object[];
@@ -218,7 +218,7 @@ test('json: one array of evictions and records', async () => {
   expect((await history('-o', 'json', '--type', 'torn')).out).toBe('[]\n');
 });
 
-test('the summary: evictions and OOM kills by workload', async () => {
+test('the summary counts evictions and OOM kills by workload', async () => {
   write(JOURNAL);
   const { out } = await history('--utc', '--summary');
   expect(out.replaceAll(/ +/g, ' ').split('\n')).toEqual([
@@ -245,7 +245,7 @@ test('the summary: evictions and OOM kills by workload', async () => {
   expect((await history('--summary', '--type', 'torn')).out).toBe('no records in this time\n');
 });
 
-test('OOM kills while evictd did not run: the growth of the counter between two runs of a boot', async () => {
+test('OOM kills while evictd did not run are the growth of the counter between two runs of a boot', async () => {
   const run = (clock: string, type: string, oomKillsCounted: number, fields: object = {}): string =>
     line(clock, type, { oomKillsCounted, ...fields, message: type });
   write([
@@ -267,7 +267,7 @@ test('OOM kills while evictd did not run: the growth of the counter between two 
   expect((await history('--summary', '--type', 'alert', '-o', 'json')).out).not.toContain('oomKillsUnseen');
 });
 
-test('rotated files come first, the oldest before the others, and what is no file of the journal is none', async () => {
+test('rotated files come first, the oldest before the others, and other files are not read', async () => {
   write([decision('08:03:00.000', 4, 'd')]);
   write([decision('08:02:00.000', 3, 'c')], 'journal.jsonl.1');
   write([decision('08:01:00.000', 2, 'b')], 'journal.jsonl.2');
@@ -279,7 +279,7 @@ test('rotated files come first, the oldest before the others, and what is no fil
   expect(said).toBe('');
 });
 
-test('what is only in the runtime directory is there, what was moved meanwhile only once', async () => {
+test('records that only the runtime directory has are shown, and records that were moved meanwhile only once', async () => {
   write([decision('08:00:00.000', 1, 'a'), outcome('08:00:01.000', 1, 'a')]);
   ring = new Ring(join(directory, 'run/journal-machine'), 64 * 1024);
   for (const text of [decision('08:00:00.000', 1, 'a'), outcome('08:00:01.000', 1, 'a')]) ring.append(text);
@@ -294,7 +294,7 @@ test('what is only in the runtime directory is there, what was moved meanwhile o
   expect(await clocks()).toEqual(['08:00', '08:05']); // an outcome, and a decision
 });
 
-test('lines that are no records are counted and skipped', async () => {
+test('lines that are not records are counted and skipped', async () => {
   write(JOURNAL);
   const file = join(directory, 'state/journal.jsonl');
   appendFileSync(
@@ -310,7 +310,7 @@ test('lines that are no records are counted and skipped', async () => {
   }
 });
 
-test('no match is reported and no failure', async () => {
+test('a search without a match is reported, and is not an error', async () => {
   write(JOURNAL);
   expect(await history('--workload', 'absent')).toEqual({
     out: '',
@@ -321,7 +321,7 @@ test('no match is reported and no failure', async () => {
   });
 });
 
-test('no journal yet is no failure', async () => {
+test('a missing journal is not an error', async () => {
   const places = ['--state-directory', '/nonexistent', '--runtime-directory', '/nonexistent'];
   expect(await history(...places)).toMatchObject({
     out: '',
@@ -343,7 +343,7 @@ const rows = [
   { place: 2, name: 'web', path: '/work.slice/web', exceedsRequest: false, priority: 0, aboveRequestBytes: 0, workingSetBytes: 1 },
 ];
 
-test('--ranking lists the candidates of an eviction below it, and by what each has its place', async () => {
+test('--ranking lists the candidates of an eviction below it, with the reason for each rank', async () => {
   write([decision('08:10:00.000', 1, 'batch', { ranking: rows }), outcome('08:10:01.000', 1, 'batch')]);
   const { out } = await history('--ranking');
   expect(out).toMatch(
@@ -351,7 +351,7 @@ test('--ranking lists the candidates of an eviction below it, and by what each h
   );
 });
 
-test('the processes of the victim, from the decision or from the outcome', async () => {
+test('the processes of the victim are shown, from the decision or from the outcome', async () => {
   const processes = [{ pid: 7, name: 'java', user: 'app', rssBytes: 1048576 }];
   write([
     decision('08:10:00.000', 1, 'a', { processes }),
@@ -364,7 +364,7 @@ test('the processes of the victim, from the decision or from the outcome', async
   expect(out).toContain('(hard); sh (pid 8); freed');
 });
 
-test('--follow shows an eviction when it is over, and what is new, once', async () => {
+test('--follow shows an eviction when it is over, and each new record once', async () => {
   const filter = { since: undefined, until: undefined, workloads: [], signals: [], results: [], types: [], all: false, rankings: false };
   write([decision('08:10:00.000', 1, 'old'), outcome('08:10:01.000', 1, 'old'), decision('08:20:00.000', 2, 'batch')]);
   let out = '';
@@ -393,7 +393,7 @@ test('control characters in untrusted names are escaped', async () => {
   expect(await shown()).toEqual(['08:00:00.000Z  alert        a\\x1b[2Jb\\x0ac\\u0085']);
 });
 
-test('files that are named are read as they stand', async () => {
+test('files that are named are read as they are', async () => {
   write(JOURNAL.slice(0, 4), 'copy');
   const { out } = await history('--utc', join(directory, 'state/copy'));
   expect(out).toMatch(/^2026-11-21 08:10:00.001Z {2}evicted {6}batch-a by SIGKILL/);
@@ -422,7 +422,7 @@ test.each<[option: string, value: string, message: string]>([
   ['--result', 'killed,x', "'x': accepted: killed, ineffective, failed, vanished, abandoned, lost, unseen, in-flight, dry-run"],
   ['--type', 'evictions', "'evictions': did you mean eviction?"],
   ['--signal', 'memory.availabel', "'memory.availabel': did you mean memory.available?"],
-])('%s %s is a wrong command line: nothing could be found', async (option, value, message) => {
+])('%s %s is a wrong command line, because no record could match', async (option, value, message) => {
   const { error } = await history(option, value);
   expect(error).toMatchObject({ code: 'commander.invalidArgument', message: expect.stringContaining(message) as string });
 });
@@ -432,7 +432,7 @@ test('a configuration that was refused is shown with its errors', async () => {
   expect(await shown()).toEqual(['08:00:00.000Z  reload-refused  refused: a:1:2: one; a:3:4: two']);
 });
 
-test('a moment is a range', async () => {
+test('a time is a range as long as its precision', async () => {
   write(JOURNAL);
   expect((await history('--since', at('08:20:00.000'), '--until', at('08:20:00.000'))).error).toBeUndefined();
 });
@@ -451,21 +451,27 @@ describe('evictions that other records have pushed out of the journal', () => {
   const thirdInSeries = second.map((text) => text.replace(/\}$/, ',"occurrence":3}'));
 
   test.each<[rule: string, older: string[], kept: string[], journal: string[], clocks: string[]]>([
-    ['are there, and no record is there twice', first, [...second, ...third], [ALERT, ...third], ['08:01', '08:02', '08:03', '08:12']],
-    ['are joined with what is left in the journal', [], [...first, ...second], [second[1] ?? '', ALERT], ['08:01', '08:02', '08:12']],
-    ['are all there where the journal has none', first, second, [ALERT], ['08:01', '08:02', '08:12']],
-    ['are there while the journal has one that their files lack', first, second, [...third, ALERT], ['08:01', '08:02', '08:03', '08:12']],
+    ['are shown, and no record is shown twice', first, [...second, ...third], [ALERT, ...third], ['08:01', '08:02', '08:03', '08:12']],
     [
-      'are not there where the journal begins earlier',
+      'are joined with the records that the journal still has',
+      [],
+      [...first, ...second],
+      [second[1] ?? '', ALERT],
+      ['08:01', '08:02', '08:12'],
+    ],
+    ['are all shown where the journal has none', first, second, [ALERT], ['08:01', '08:02', '08:12']],
+    ['are shown while the journal has one that their files lack', first, second, [...third, ALERT], ['08:01', '08:02', '08:03', '08:12']],
+    [
+      'are not shown where the journal begins earlier',
       [],
       third,
       [...first, ...second, ...third, ALERT],
       ['08:01', '08:02', '08:03', '08:12'],
     ],
-    ['are those of the journal where it began before there were such files', [], [], [...first, ALERT], ['08:01', '08:12']],
+    ['are those of the journal where it began before such files existed', [], [], [...first, ALERT], ['08:01', '08:12']],
     ['are shown without a journal', first, second, [], ['08:01', '08:02']],
     [
-      'are there, and no record is there twice, where the journal begins with one of a series that is not kept',
+      'are shown once where the journal begins with a record of a series that is not kept',
       first,
       third,
       [...thirdInSeries, ...third, ALERT],
@@ -482,7 +488,7 @@ describe('evictions that other records have pushed out of the journal', () => {
     expect(await clocks('-n', '1')).toEqual((await clocks()).slice(-1));
   });
 
-  test('a record that is in the ring and not in the journal yet is there once', async () => {
+  test('a record in the ring that is not yet in the journal is shown once', async () => {
     write([...first, third[0] ?? ''], 'evictions.jsonl');
     write([ALERT]);
     ring = new Ring(join(directory, 'run/journal-machine'), 64 * 1024);
@@ -491,7 +497,7 @@ describe('evictions that other records have pushed out of the journal', () => {
   });
 });
 
-test('an eviction of a series says its number', async () => {
+test('an eviction of a series shows its number', async () => {
   write([decision('08:10:00.001', 9, 'web-1', { occurrence: 8 }), outcome('08:10:00.025', 9, 'web-1', { occurrence: 8 })]);
   const { out } = await history();
   expect(out).toContain('(hard); its eviction 8 in a series; freed ');
@@ -503,7 +509,7 @@ test('an eviction names the disruption budgets that it violates', async () => {
   expect(out).toContain('(hard); violates the disruption budget web; freed ');
 });
 
-test('an eviction by a policy names it, its cgroup and its condition; a dry run is said once', async () => {
+test('an eviction by a policy names the policy, its cgroup and its condition, and says once that it was a dry run', async () => {
   const policy = { name: 'leaks', scope: '/a.slice', condition: 'memory.growth > 10% over 1m', values: {} };
   const cause = { signal: 'policy', kind: 'policy', policy };
   write([

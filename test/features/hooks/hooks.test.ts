@@ -48,7 +48,7 @@ function played(hooks: Partial<HooksConfig>, problem?: string, prekillDirectory 
 
 const preEvict = { ...hook, deadlineNs: MINUTE };
 
-test('a signal waits until preEvict is over, whatever its result', async () => {
+test('a signal waits until preEvict has ended, whatever its result', async () => {
   for (const error of [undefined, 'it failed (exit code 3)']) {
     const { before, ends, gone, counted } = played({ preEvict });
     expect(before()).toBe(true);
@@ -59,7 +59,7 @@ test('a signal waits until preEvict is over, whatever its result', async () => {
   }
 });
 
-test('a signal waits no longer than the deadline, and the late hook counts once', async () => {
+test('a signal waits no longer than the deadline, and the late hook is counted once', async () => {
   const { before, ends, gone, counted } = played({ preEvict: { ...hook, deadlineNs: 1_000_000n } });
   expect(before()).toBe(true);
   await eventually('the signal is sent', () => gone() === 1);
@@ -77,13 +77,13 @@ test.each<[what: string, hooks: Partial<HooksConfig>]>([
   expect([before(), ran, gone()]).toEqual([false, [], 0]);
 });
 
-test('without a socket of systemd-oomd nothing is waited for', async () => {
+test('without a socket of systemd-oomd a signal does not wait', async () => {
   const { before, gone } = played({ prekill: { deadlineNs: MINUTE } });
   expect(before()).toBe(true);
   await eventually('the signal is sent', () => gone() === 1);
 });
 
-test('a socket that is found after the deadline is not called, and counts as late', async () => {
+test('a socket that is found after the deadline is not called, and is counted as late', async () => {
   const directory = mkdtempSync('/run/evictd-test-prekill-');
   chmodSync(directory, 0o755);
   const server = createServer(() => counted.push('called'));
@@ -100,7 +100,7 @@ test('a socket that is found after the deadline is not called, and counts as lat
   expect([counted, gone()]).toEqual([['prekill late'], 1]);
 });
 
-test('a program that others can change is not run, and nothing waits for it', async () => {
+test('a program that other users can change is not run, and no signal waits for it', async () => {
   const { before, ran, said, counted, gone } = played({ preEvict }, '/bin/hook is writable by all users');
   await eventually('the warning', () => said.length === 1);
   expect(said).toEqual(['hooks.preEvict is skipped, and evictions go on without it: /bin/hook is writable by all users']);
@@ -109,7 +109,7 @@ test('a program that others can change is not run, and nothing waits for it', as
   expect([ran, counted]).toEqual([[], ['preEvict refused']]);
 });
 
-test('hooks that hang are not piled up', async () => {
+test('hooks that hang are limited in number', async () => {
   const { before, ran, ends, counted, gone } = played({ preEvict });
   for (let evictions = 0; evictions < 9; evictions += 1) before();
   await eventually('the ninth eviction does not wait', () => gone() === 1);
@@ -129,7 +129,7 @@ test('postEvict runs after the step, with the result', async () => {
   expect(ran[0]?.environment).toMatchObject({ EVICTD_HOOK: 'postEvict', EVICTD_RESULT: 'killed', EVICTD_FREED_BYTES: '199229440' });
 });
 
-test('it learns of the process, where only one ends', async () => {
+test('postEvict gets the process, where only one ends', async () => {
   const { all, ran } = played({ postEvict: hook });
   const whole = decision();
   const of = { ...whole, victim: onlyProcess(whole.victim) };
@@ -138,7 +138,7 @@ test('it learns of the process, where only one ends', async () => {
   expect(ran[0]?.environment).toMatchObject({ EVICTD_VICTIM: 'batch', EVICTD_VICTIM_PID: '4711', EVICTD_VICTIM_COMMAND: 'leak' });
 });
 
-test('it learns of the policy that has evicted', async () => {
+test('postEvict gets the policy that has evicted', async () => {
   const { all, ran } = played({ postEvict: hook });
   const cause = { kind: 'policy', policy: 'p', scope: '/a', condition: 'swap.available < 10%', values: {}, graceNs: 0n } as const;
   all.stepped({ effects: [{ kind: 'outcome', outcome: outcome({ ...decision(), cause }) }] } as unknown as Parameters<Hooks['stepped']>[0]);
@@ -146,7 +146,7 @@ test('it learns of the policy that has evicted', async () => {
   expect(ran[0]?.environment).toMatchObject({ EVICTD_POLICY: 'p', EVICTD_SCOPE: '/a', EVICTD_CONDITION: 'swap.available < 10%' });
 });
 
-test('a name with control characters is passed printable', async () => {
+test('a name with control characters is passed to hooks as printable text', async () => {
   const { all, ran } = played({ postEvict: hook });
   const of = decision({ name: 'a\nb\udcff', path: '/x/a\nb\udcff' });
   all.stepped({ effects: [{ kind: 'outcome', outcome: outcome(of) }] } as unknown as Parameters<Hooks['stepped']>[0]);

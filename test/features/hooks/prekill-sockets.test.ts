@@ -38,14 +38,14 @@ test.each<[what: string, reply: string, error: string | undefined]>([
   ['has no parameters to return', '{}\0', undefined],
   ['refuses', '{"error":"org.varlink.service.MethodNotFound","parameters":{}}\0', 'org.varlink.service.MethodNotFound'],
   ['replies nonsense', 'hello\0', 'its reply is not JSON'],
-  ['never stops', 'x'.repeat(70_000), 'its reply is too long'],
-])('a hook that %s', async (_what, reply, error) => {
+  ['never ends its reply', 'x'.repeat(70_000), 'its reply is too long'],
+])('a prekill hook that %s', async (_what, reply, error) => {
   const calls = await hook((socket) => socket.write(reply));
   expect(await call()).toBe(error);
   expect(calls).toEqual(['{"method":"io.systemd.oom.Prekill.Notify","parameters":{"cgroup":"/a.slice/\\"b\\""}}\0']);
 });
 
-test('a hook that replies in pieces', async () => {
+test('a prekill hook that replies in several parts is read to the end', async () => {
   await hook((socket) => {
     socket.write('{"parame');
     setImmediate(() => socket.write('ters":{}}\0'));
@@ -53,12 +53,12 @@ test('a hook that replies in pieces', async () => {
   expect(await call()).toBeUndefined();
 });
 
-test('a hook that hangs up', async () => {
+test('a prekill hook that closes the connection is done', async () => {
   await hook((socket) => socket.end());
   expect(await call()).toBe('it closed the connection without a reply');
 });
 
-test('a hook that does not reply is given up with the deadline', async () => {
+test('a prekill hook that does not reply is given up at the deadline', async () => {
   const deadline = new AbortController();
   await hook(() => {
     deadline.abort();
@@ -66,14 +66,14 @@ test('a hook that does not reply is given up with the deadline', async () => {
   expect(await call(deadline.signal)).toMatch(/abort/);
 });
 
-test('a socket without a listener', async () => {
+test('a socket on which no program listens is an error', async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(path, resolve));
   await new Promise((resolve) => server.close(resolve));
   expect(await call()).toMatch(/ENOENT|ECONNREFUSED/);
 });
 
-test('only sockets count, and only where root alone can make one', async () => {
+test('only sockets count, and only in a directory that only root may write', async () => {
   await hook(() => undefined);
   writeFileSync(join(directory, 'file'), '');
   expect(await prekillSockets(directory)).toEqual([path]);

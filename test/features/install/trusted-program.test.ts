@@ -4,7 +4,7 @@ import type { Owner } from '../../../src/host/linux/process/other-writer.js';
 
 const file = (mode: number, uid = 0, gid = 0): Owner => ({ uid, gid, mode });
 
-test('each file and every directory above it is looked at', () => {
+test('the check reads each file and every directory above it', () => {
   const seen: string[] = [];
   const look = (path: string): Owner => {
     seen.push(path);

@@ -63,7 +63,7 @@ const watched = () =>
     expect(server.watches).toBe(1);
   }, WAIT);
 
-test('the pods of this node are listed, then followed; what evictd does not read changes nothing', async () => {
+test('the pods of this node are listed, then watched, and changes that evictd does not read have no effect', async () => {
   server.store.put('pods', aPod('a'));
   server.store.put('pods', aPod('elsewhere', { spec: { nodeName: 'node-2' } }));
   const agent = agentOf();
@@ -85,7 +85,7 @@ test('the pods of this node are listed, then followed; what evictd does not read
   expect(agent.status()).toMatchObject({ answers: true, pods: 1, lists: 1, server: server.url, problem: undefined });
 });
 
-test('a watch that has ended goes on, and one whose version has expired begins with a list', async () => {
+test('a watch that has ended continues, and one whose version has expired begins with a list', async () => {
   server.store.put('pods', aPod('a'));
   const agent = agentOf();
   await watched();
@@ -113,7 +113,7 @@ test('a watch that has ended goes on, and one whose version has expired begins w
   expect(server.received.findLast(({ query }) => !query.has('watch'))?.query.get('resourceVersion')).toBeNull();
 });
 
-test('while the server is away the pods stay known, with their age and the reason; when it is back all goes on', async () => {
+test('while the server is away the pods stay known with their age and the reason, and the watch continues when it is back', async () => {
   server.store.put('pods', aPod('a'));
   const agent = agentOf();
   await watched();
@@ -133,7 +133,7 @@ test('while the server is away the pods stay known, with their age and the reaso
   expect(logged.slice(1)).toEqual([`${server.url} answers again`]);
 });
 
-test('the pods of the run before are known at once, as old as they are; those of another boot or node are not', async () => {
+test('the pods of the run before are known at once with their age, but not those of another boot or node', async () => {
   server.store.put('pods', aPod('a'));
   const agent = agentOf();
   await vi.waitFor(() => {
@@ -168,7 +168,7 @@ test('without a change the saved age of the pods is at most some minutes too old
   }, WAIT);
 });
 
-test('a soft eviction does not wait for a server that is known to be away, and one that is back is used at once', async () => {
+test('a soft eviction does not wait for a server that is known to be away, and uses it at once when it is back', async () => {
   server.store.put('pods', aPod('a'));
   const section = { before: undefined, keep: () => undefined };
   const restored = { state: { evictions: [] }, signals: new Map(), abandoned: new Map() };
@@ -196,8 +196,8 @@ test('a soft eviction does not wait for a server that is known to be away, and o
   expect(agent.reports?.request(request(softEviction()))()).toBe('unsent'); // it answers
 });
 
-test.each(['in the watch', 'in a list after the server was away', 'with its last status'])(
-  'an evicted pod that the kubelet has started again is recognised %s',
+test.each(['in the watch', 'in a list after the server was away', 'by its last status'])(
+  'an evicted pod that the kubelet has started again is detected %s',
   async (when) => {
     const pod = (more: object) => aPod('a', { status: { containerStatuses: [more] } });
     const put = (more: object): unknown => server.store.put('pods', pod(more));
@@ -227,7 +227,7 @@ test.each(['in the watch', 'in a list after the server was away', 'with its last
   },
 );
 
-test('a pod that cannot be read is named, and the others are known', async () => {
+test('a pod that cannot be read is a problem with its name, and the other pods are known', async () => {
   server.store.put('pods', aPod('bad', { spec: { priority: 'high' } }));
   server.store.put('pods', aPod('good'));
   const agent = agentOf();
@@ -249,7 +249,7 @@ test('a credential that may not list pods is a problem with the reason of the se
   expect(agent.problem()?.message).toMatch(/it answers 403: pods is forbidden: User "admin" cannot list resource "pods"/);
 });
 
-test('the program loads it, names the node, and has its problem', async () => {
+test('the program opens the agent, which names the node and reports problems', async () => {
   server.store.put('pods', aPod('a'));
   const { nodeName: _, config, ...rest } = parts({ env: { NODE_NAME: NODE } });
   const kubernetes = new Kubernetes({ ...rest, config: { ...config, nodeName: undefined } });

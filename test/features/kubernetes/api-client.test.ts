@@ -50,7 +50,7 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
 `;
 const exec = (...args: string[]) => ({ apiVersion: 'client.authentication.k8s.io/v1', command: './plugin', args });
 
-test('nothing is sent where `beforeSend` throws', async () => {
+test('a request for which `beforeSend` throws is not sent', async () => {
   const beforeSend = (): void => {
     throw new Error('not now');
   };
@@ -58,27 +58,30 @@ test('nothing is sent where `beforeSend` throws', async () => {
   expect(server.received).toEqual([]);
 });
 
-test.each(['GET', 'POST'] as const)('a kept connection that the server has closed: %s is repeated once, on a new one', async (method) => {
-  const requests = new Map<object, number>();
-  let resetsAll = false;
-  const { key, cert } = server.certificates.server;
-  const other = createServer({ key, cert }, ({ socket }, response) => {
-    const number = (requests.get(socket) ?? 0) + 1;
-    requests.set(socket, number);
-    if (number > 1 || resetsAll) socket.destroy();
-    else response.end('{}');
-  });
-  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void other.close());
-  const client = clientOf(undefined, { server: `https://127.0.0.1:${String((other.address() as AddressInfo).port)}` });
-  const asked = { ...GET, method };
-  expect((await client.ask(asked)).status).toBe(200);
-  expect((await client.ask(asked)).status).toBe(200);
-  expect([...requests.values()]).toEqual([2, 1]);
-  resetsAll = true;
-  await expect(client.ask(asked)).rejects.toMatchObject({ code: 'EVICTD_KUBERNETES_UNREACHABLE' });
-  expect([...requests.values()]).toEqual([2, 1, 1]);
-});
+test.each(['GET', 'POST'] as const)(
+  'on a kept connection that the server has closed a %s is repeated once, on a new one',
+  async (method) => {
+    const requests = new Map<object, number>();
+    let resetsAll = false;
+    const { key, cert } = server.certificates.server;
+    const other = createServer({ key, cert }, ({ socket }, response) => {
+      const number = (requests.get(socket) ?? 0) + 1;
+      requests.set(socket, number);
+      if (number > 1 || resetsAll) socket.destroy();
+      else response.end('{}');
+    });
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void other.close());
+    const client = clientOf(undefined, { server: `https://127.0.0.1:${String((other.address() as AddressInfo).port)}` });
+    const asked = { ...GET, method };
+    expect((await client.ask(asked)).status).toBe(200);
+    expect((await client.ask(asked)).status).toBe(200);
+    expect([...requests.values()]).toEqual([2, 1]);
+    resetsAll = true;
+    await expect(client.ask(asked)).rejects.toMatchObject({ code: 'EVICTD_KUBERNETES_UNREACHABLE' });
+    expect([...requests.values()]).toEqual([2, 1, 1]);
+  },
+);
 
 test.each<[credential: string, user: () => object, as: string]>([
   ['a token', () => ({ token: 'agent-token' }), 'evictd'],
@@ -88,7 +91,7 @@ test.each<[credential: string, user: () => object, as: string]>([
     `system:node:${NODE}`,
   ],
   [
-    'a client certificate and its key in one file, as a kubelet has it',
+    'a client certificate and its key in one file, as the kubelet writes it',
     () => {
       const { cert, key } = server.certificates.client;
       const both = written('kubelet-client-current.pem', cert + key);
@@ -97,7 +100,7 @@ test.each<[credential: string, user: () => object, as: string]>([
     `system:node:${NODE}`,
   ],
   ['the output of a program', () => (written('plugin', EXEC, 0o700), { exec: exec('admin-token') }), 'admin'],
-])('%s says who asks', async (_credential, user, as) => {
+])('a client with %s is known to the server', async (_credential, user, as) => {
   expect((await clientOf(user()).ask(GET)).status).toBe(200);
   expect(server.received.at(-1)?.user).toBe(as);
 });
@@ -109,7 +112,7 @@ test('a credential that cannot be read, as on a node that joins its cluster late
   expect((await client.ask(GET)).status).toBe(200);
 });
 
-test('a token that was replaced in its file is read again when the server refuses the one before', async () => {
+test('a replaced token file is read again when the server refuses the token before', async () => {
   const file = written('token', 'old-token');
   const client = clientOf({ tokenFile: file });
   expect((await client.ask(GET)).status).toBe(401);
@@ -127,7 +130,7 @@ function inPod(token: string): ApiClient {
   return client;
 }
 
-test('in a pod the service account counts, and its authority', async () => {
+test('in a pod the service account and its certificate authority are used', async () => {
   expect((await inPod('agent-token').ask(GET)).status).toBe(200);
   const outside = new ApiClient(inClusterAccess({}, directory));
   await expect(outside.ask(GET)).rejects.toMatchObject({ code: 'EVICTD_KUBERNETES_ACCESS' });
@@ -162,18 +165,18 @@ test.each<[problem: string, user: object, cluster: object, message: RegExp]>([
   ['a proxy, which is not supported', {}, { 'proxy-url': 'http://proxy' }, /proxy-url is not supported/],
   ['a server without TLS', {}, { server: 'http://127.0.0.1:1' }, /not an https URL/],
   ['a file that does not exist', { tokenFile: '/nowhere/token' }, {}, /ENOENT/],
-])('%s is an error that says so', async (_problem, user, cluster, message) => {
+])('the error about %s says so', async (_problem, user, cluster, message) => {
   await expect(clientOf(user, cluster).ask(GET)).rejects.toThrow(message);
 });
 
 test.each<[what: string, user: object | string, says: RegExp]>([
-  ['a line that is no YAML', 'users:\n- user:\n    token: "SECRET\n', /it is not YAML at line 4/],
+  ['a line that is not YAML', 'users:\n- user:\n    token: "SECRET\n', /it is not YAML at line 4/],
   ['an alias', 'token: *SECRET', /wrong alias/],
   ['a token alone', 'SECRET', /the document has a value of a wrong type/],
   ['a value of a wrong type', { token: 'SECRET', exec: 'SECRET' }, /exec has a value/],
   ['a variable of a program', { exec: { command: '/bin/true', env: ['SECRET'] } }, /env\[0\] has/],
   ['arguments of a program that fails', { exec: { command: '/bin/false', args: ['SECRET'] } }, /\/bin\/false: it ended with status 1/],
-  ['output that is no JSON', { exec: { command: '/bin/echo', args: ['SECRET'] } }, /\/bin\/echo gives no ExecCredential/],
+  ['output that is not JSON', { exec: { command: '/bin/echo', args: ['SECRET'] } }, /\/bin\/echo gives no ExecCredential/],
   ['output of a wrong type', { exec: { command: '/bin/echo', args: ['{"status":"SECRET"}'] } }, /gives no ExecCredential/],
 ])('an error does not repeat what may be a secret: %s', async (_what, user, says) => {
   const file = typeof user === 'string' ? written('kubeconfig', user) : server.kubeconfig(join(directory, 'kubeconfig'), user);
@@ -182,7 +185,7 @@ test.each<[what: string, user: object | string, says: RegExp]>([
   expect(inspect(error, { depth: 10 })).not.toContain('SECRET');
 });
 
-test('a server that hangs, and one that is away, are no answer', async () => {
+test('a server that hangs and one that is away give no answer', async () => {
   const client = clientOf();
   server.answers = 'hang';
   await expect(client.ask({ ...GET, withinMs: 50 })).rejects.toMatchObject({
@@ -210,7 +213,7 @@ test('a watch that the server does not end in time is stale', async () => {
   expect(opened).toBe(1);
 });
 
-test('an answer has its status, what to wait, and its body; a DELETE has a body, which needs a length', async () => {
+test('an answer has its status, retry time and body; a DELETE has a body and its length', async () => {
   server.store.put('pods', aPod('web'));
   server.store.put('poddisruptionbudgets', {
     metadata: { name: 'web', namespace: 'default', generation: 2 },
@@ -244,7 +247,7 @@ test('the deletion of a pod comes before events, also where its namespace or nam
   take.mockRestore();
 });
 
-test('ten requests at once, then five a second, and the urgent ones first', async () => {
+test('the rate limit lets ten requests pass at once, then five a second, and urgent ones first', async () => {
   let nowMs = 0;
   const limit = new RateLimit(() => nowMs);
   const order: number[] = [];
@@ -266,7 +269,7 @@ test('ten requests at once, then five a second, and the urgent ones first', asyn
   expect(getEventListeners(never.signal, 'abort')).toEqual([]);
 });
 
-test('a reading that takes the token of its patch, too: no other request comes between them', async () => {
+test('a read takes the token of its patch with it, so that no other request comes between them', async () => {
   let nowMs = 0;
   const limit = new RateLimit(() => nowMs);
   const order: string[] = [];

@@ -31,11 +31,11 @@ function budget({ server }: Cluster, spec: Record<string, unknown>, status: obje
 test.each<[rule: string, spec: Record<string, unknown>, selects: boolean]>([
   ['no selector', {}, false],
   ['null', { selector: null }, false],
-  ['an empty one', { selector: {} }, true],
+  ['an empty selector', { selector: {} }, true],
   ['labels', { selector: { matchLabels: { app: 'web' } } }, true],
   ['other labels', { selector: { matchLabels: { app: 'web', tier: 'a' } } }, false],
   ['In', { selector: { matchExpressions: [{ key: 'app', operator: 'In', values: ['db', 'web'] }] } }, true],
-  ['In, another value', { selector: { matchExpressions: [{ key: 'app', operator: 'In', values: ['db'] }] } }, false],
+  ['In with another value', { selector: { matchExpressions: [{ key: 'app', operator: 'In', values: ['db'] }] } }, false],
   ['NotIn', { selector: { matchExpressions: [{ key: 'app', operator: 'NotIn', values: ['web'] }] } }, false],
   ['NotIn, a label that is missing', { selector: { matchExpressions: [{ key: 'tier', operator: 'NotIn', values: ['a'] }] } }, true],
   ['Exists', { selector: { matchExpressions: [{ key: 'app', operator: 'Exists' }] } }, true],
@@ -46,7 +46,7 @@ test.each<[rule: string, spec: Record<string, unknown>, selects: boolean]>([
     { selector: { matchLabels: { app: 'web' }, matchExpressions: [{ key: 'app', operator: 'NotIn', values: ['web'] }] } },
     false,
   ],
-])('the selector of a budget: %s. The server and evictd agree', async (_rule, spec, selects) => {
+])('server and evictd agree on the selector of a budget: %s', async (_rule, spec, selects) => {
   const at = await cluster();
   budget(at, spec);
   const { body } = await answered(at, { method: 'GET', path: budgetsPath(PART.namespace) });
@@ -55,12 +55,12 @@ test.each<[rule: string, spec: Record<string, unknown>, selects: boolean]>([
 });
 
 test.each<[rule: string, status: object, spec: object, isReady: boolean, code: number, retryAfterSeconds: number | undefined]>([
-  ['not processed yet', { observedGeneration: 1, disruptionsAllowed: 5 }, {}, true, 429, 10],
-  ['it permits nothing', { currentHealthy: 1, desiredHealthy: 1 }, {}, true, 429, undefined],
+  ['the budget is not processed yet', { observedGeneration: 1, disruptionsAllowed: 5 }, {}, true, 429, 10],
+  ['the budget permits no eviction', { currentHealthy: 1, desiredHealthy: 1 }, {}, true, 429, undefined],
   ['a pod that is not ready, and enough others', { currentHealthy: 1, desiredHealthy: 1 }, {}, false, 201, undefined],
   ['a pod that is not ready, and too few others', { currentHealthy: 0, desiredHealthy: 1 }, {}, false, 429, undefined],
   ['… that may always be evicted', { desiredHealthy: 1 }, { unhealthyPodEvictionPolicy: 'AlwaysAllow' }, false, 201, undefined],
-])('a budget: %s', async (_rule, status, spec, isReady, code, retryAfterSeconds) => {
+])('server and evictd agree on a budget: %s', async (_rule, status, spec, isReady, code, retryAfterSeconds) => {
   const at = await cluster();
   const pod = at.pod();
   if (!isReady && pod !== undefined) at.server.store.put('pods', { ...pod, status: { phase: 'Running', conditions: [] } });
@@ -74,7 +74,7 @@ test.each<[rule: string, status: object, spec: object, isReady: boolean, code: n
   expect(answer.body).toMatchObject({ reason: 'TooManyRequests', details });
 });
 
-test('two budgets: 500 without a reason, and the budgets come before the uid', async () => {
+test('two budgets give 500 without a reason, and budgets are checked before the uid', async () => {
   const at = await cluster();
   budget(at, { selector: {} });
   expect((await answered(at, evictCall({ ...PART, uid: 'another' }, 1))).status).toBe(429);
@@ -87,14 +87,14 @@ const uid = (value: string) => ({ preconditions: { uid: value } });
 const kind = { apiVersion: 'v1', kind: 'DeleteOptions' };
 
 test.each<[rule: string, body: object, code: number, message: RegExp]>([
-  ['a grace period that is no number', { ...kind, gracePeriodSeconds: '1' }, 400, /gracePeriodSeconds.*integer/],
+  ['a grace period that is not a number', { ...kind, gracePeriodSeconds: '1' }, 400, /gracePeriodSeconds.*integer/],
   ['an unknown field', { ...kind, graceSeconds: 1 }, 400, /graceSeconds/],
   ['an unknown propagation', { ...kind, propagationPolicy: 'Now' }, 422, /propagationPolicy/],
   ['an unknown dry run', { ...kind, dryRun: ['Some'] }, 422, /dryRun/],
   ['another uid', { ...kind, ...uid('another') }, 409, /UID in precondition: another, UID in object meta: u-1/],
   ['another version', { ...kind, preconditions: { resourceVersion: '1' } }, 409, /ResourceVersion in precondition: 1/],
-  ['a negative grace period, which is one second', { ...kind, gracePeriodSeconds: -5 }, 200, /^$/],
-])('DELETE with %s', async (_rule, body, code, message) => {
+  ['a negative grace period, which becomes one second', { ...kind, gracePeriodSeconds: -5 }, 200, /^$/],
+])('the answer to DELETE with %s', async (_rule, body, code, message) => {
   const at = await cluster();
   const { status, message: said } = await answered(at, { method: 'DELETE', path: POD, body });
   expect([status, said]).toEqual([code, expect.stringMatching(message)]);
@@ -103,7 +103,7 @@ test.each<[rule: string, body: object, code: number, message: RegExp]>([
 
 test.each<[rule: string, call: Omit<Call, 'withinMs'>, code: number, message: RegExp]>([
   ['lists all pods', { method: 'GET', path: '/api/v1/pods' }, 403, /cannot list resource "pods"/],
-  ['lists those of its node', { method: 'GET', path: '/api/v1/pods', query: { fieldSelector: `spec.nodeName=${NODE}` } }, 200, /^$/],
+  ['lists the pods of its node', { method: 'GET', path: '/api/v1/pods', query: { fieldSelector: `spec.nodeName=${NODE}` } }, 200, /^$/],
   ['lists those of another node', { method: 'GET', path: '/api/v1/pods', query: { fieldSelector: 'spec.nodeName=node-2' } }, 403, /list/],
   [
     'lists by an unknown field',
@@ -119,9 +119,9 @@ test.each<[rule: string, call: Omit<Call, 'withinMs'>, code: number, message: Re
     403,
     /can only delete pods with spec.nodeName set to itself/,
   ],
-  ['evicts one', evictCall({ ...PART, name: 'far' }, 1), 403, /can only evict pods/],
+  ['evicts a pod of its node', evictCall({ ...PART, name: 'far' }, 1), 403, /can only evict pods/],
   [
-    'marks one',
+    'sets a condition on a pod of its node',
     { method: 'PATCH', path: `${PODS}/far/status`, contentType: STRATEGIC, body: { status: {} } },
     403,
     /can only update pod status/,
@@ -162,9 +162,9 @@ test.each<[rule: string, call: Omit<Call, 'withinMs'>, code: number, message: Re
 });
 
 test.each<[rule: string, query: Record<string, string>, code: number, taints: readonly string[]]>([
-  ['without a manager', { force: 'true' }, 422, ['other']],
-  ['of the taints of another manager', { fieldManager: 'a' }, 409, ['other']],
-  ['with force, which replaces them', { fieldManager: 'a', force: 'true' }, 200, ['own']],
+  ['is refused without a field manager', { force: 'true' }, 422, ['other']],
+  ['is refused for taints of another manager', { fieldManager: 'a' }, 409, ['other']],
+  ['replaces taints of another manager with force', { fieldManager: 'a', force: 'true' }, 200, ['own']],
 ])('a server-side apply in YAML %s', async (_rule, query, code, taints) => {
   const at = await cluster();
   at.server.store.put('nodes', { metadata: { name: NODE }, spec: { taints: [{ key: 'other', effect: 'NoSchedule' }] }, status: {} });

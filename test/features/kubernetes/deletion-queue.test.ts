@@ -68,7 +68,7 @@ class Disk {
   }
 }
 
-test('the condition comes first, then DELETE, and the queue is empty after the outcome', async () => {
+test('the condition is sent first, then DELETE, and the queue is empty after the outcome', async () => {
   const [server, disk] = [new Server(), new Disk()];
   const queue = disk.open(server);
   queue.add(POD);
@@ -88,7 +88,7 @@ test.each([
   [0, 'after', ['PATCH', 'GET', 'DELETE']],
   [1, 'before', ['PATCH', 'GET', 'DELETE']],
   [1, 'after', ['PATCH', 'DELETE', 'GET']],
-] as const)('kill -9 at call %i, %s its effect: nothing is repeated or forgotten', async (at, when, calls) => {
+] as const)('after kill -9 at call %i, %s its effect, no call is repeated or forgotten', async (at, when, calls) => {
   const [server, disk] = [new Server(), new Disk()];
   const first = disk.open(server);
   let seen = 0;
@@ -159,13 +159,13 @@ function mixed(refused: (method: string) => number | undefined, names: readonly 
   return { calls, queue, add };
 }
 
-test.each([403, 422])('one pod whose DELETE is answered by %i does not keep the others waiting', async (status) => {
+test.each([403, 422])('a pod whose DELETE is answered by %i does not delay the others', async (status) => {
   const { queue } = mixed(() => status, ['web', 'other'], status === 403 ? 1 : 3_600_000);
   await eventually('the other is sent', () => queue.stateOf('other') === 'done');
   expect([queue.stateOf('web'), queue.size]).toEqual(['delete', 1]);
 });
 
-test('a pod that cannot be deleted is read before the next attempt, which may find it gone', async () => {
+test('a pod that cannot be deleted is read before the next attempt, and may be gone by then', async () => {
   const names = ['web', 'web-2', 'web-3'];
   let isGone = false;
   const { calls, queue } = mixed((method) => (isGone && method === 'GET' ? 404 : 403), names);
@@ -178,7 +178,7 @@ test('a pod that cannot be deleted is read before the next attempt, which may fi
   await eventually('no deletion is pending', () => queue.size === 0);
 });
 
-test('a pod whose DELETE is refused again and again is dropped in the end; a server that is away drops none', async () => {
+test('a pod whose DELETE is refused repeatedly is dropped in the end, but not one whose server is away', async () => {
   const log: string[] = [];
   const { calls, queue } = mixed((method) => (method === 'DELETE' ? 403 : 200), ['web'], 0, log);
   await eventually('it is dropped', () => queue.size === 0);
@@ -199,7 +199,7 @@ test.each<[rule: string, status: number, first: string[], later: string[]]>([
     ['PATCH web', 'DELETE web'],
     [...['PATCH other', 'DELETE other', 'PATCH late', 'DELETE late'], ...['GET web', 'DELETE web']],
   ],
-])('%s; in the pause only a new pod begins one', async (_rule, status, first, later) => {
+])('%s; during the wait only a new pod starts a round', async (_rule, status, first, later) => {
   const { calls, queue, add } = mixed(() => status, ['web', 'other'], 3_600_000);
   await eventually('it has failed', () => calls.length === first.length);
   await new Promise((resolve) => setImmediate(resolve));
@@ -211,21 +211,18 @@ test.each<[rule: string, status: number, first: string[], later: string[]]>([
   expect(calls.slice(first.length)).toEqual(later);
 });
 
-test.each(['PATCH', 'DELETE'])(
-  'a %s that fails by itself with 500 does not keep other pods waiting, and is never given up',
-  async (failing) => {
-    const { calls, queue } = mixed((method) => (method === failing ? 500 : undefined), ['web', 'other'], 0);
-    await eventually('the other is sent', () => queue.stateOf('other') === 'done');
-    if (failing === 'DELETE') await eventually('there were more rounds', () => calls.length > 400);
-    else await eventually('web is sent as well', () => queue.size === 0);
-    expect(queue.stateOf('web')).toBe(failing === 'DELETE' ? 'delete' : 'done');
-    // the first one ends its round, because a server that is away would answer the same
-    const patches = calls.filter((call) => call === 'PATCH web');
-    expect(patches).toHaveLength(failing === 'PATCH' ? 4 : 1);
-  },
-);
+test.each(['PATCH', 'DELETE'])('a pod whose %s fails alone with 500 does not delay other pods, and is never given up', async (failing) => {
+  const { calls, queue } = mixed((method) => (method === failing ? 500 : undefined), ['web', 'other'], 0);
+  await eventually('the other is sent', () => queue.stateOf('other') === 'done');
+  if (failing === 'DELETE') await eventually('there were more rounds', () => calls.length > 400);
+  else await eventually('web is sent as well', () => queue.size === 0);
+  expect(queue.stateOf('web')).toBe(failing === 'DELETE' ? 'delete' : 'done');
+  // the first one ends its round, because a server that is away would answer the same
+  const patches = calls.filter((call) => call === 'PATCH web');
+  expect(patches).toHaveLength(failing === 'PATCH' ? 4 : 1);
+});
 
-test('pods whose reading fails with 500, the oldest ones, do not keep the others waiting, and are deleted when it succeeds', async () => {
+test('the oldest pods, whose reading fails with 500, do not delay others, and are deleted when the reading succeeds', async () => {
   const bad = ['web-1', 'web-2', 'web-3', 'web-4', 'web-5'];
   let isBroken = true;
   const { calls, queue } = mixed(() => (isBroken ? 500 : undefined), [...bad, 'a', 'b', 'c'], 0);
@@ -237,7 +234,7 @@ test('pods whose reading fails with 500, the oldest ones, do not keep the others
   await eventually('no deletion is pending', () => queue.size === 0);
 });
 
-test('pods whose calls get no answer, because a webhook hangs, do not keep the others waiting', async () => {
+test('pods whose calls get no answer, because a webhook hangs, do not delay others', async () => {
   const calls: string[] = [];
   const ask: Ask = (call) => {
     const name = call.path.split('/')[6] ?? '';
@@ -257,7 +254,7 @@ test('pods whose calls get no answer, because a webhook hangs, do not keep the o
   expect([queue.stateOf('a'), queue.size]).toEqual(['done', 3]);
 });
 
-test('one pod whose reading fails does not end its round', async () => {
+test('a pod whose reading fails does not end the round', async () => {
   const { calls, queue } = mixed(() => 500, [], 3_600_000);
   queue.add({ ...POD, uid: 'web', name: 'web' }, true);
   for (const name of ['a', 'b']) queue.add({ ...POD, uid: name, name });
@@ -267,7 +264,7 @@ test('one pod whose reading fails does not end its round', async () => {
   expect(calls).toEqual(['GET web', 'PATCH a', 'DELETE a', 'PATCH b', 'DELETE b']);
 });
 
-test('a server that is known to be back ends the pause', async () => {
+test('a server that is known to be back ends the wait', async () => {
   let isBack = false;
   const { calls, queue } = mixed(() => (isBack ? undefined : 503), ['web'], 3_600_000);
   await eventually('it has failed', () => calls.length === 1);
@@ -301,7 +298,7 @@ test('an answer that cannot be read is a failure, and the call is made again', a
   expect(disk.log).toContainEqual(expect.stringContaining('body is no object'));
 });
 
-test('an evictd that starts after the outcome makes the other calls, and forgets deleted pods', async () => {
+test('an evictd that starts after the outcome makes the remaining calls, and forgets deleted pods', async () => {
   const [server, disk] = [new Server(), new Disk()];
   disk.before = [
     { ...POD, next: 'delete' },
@@ -316,7 +313,7 @@ test('an evictd that starts after the outcome makes the other calls, and forgets
   expect(disk.before).toBeUndefined();
 });
 
-test('if evictd is killed between the last answer and the outcome, the next one repeats no call', () => {
+test('after a kill between the last answer and the outcome the next evictd repeats no call', () => {
   const [server, disk] = [new Server(), new Disk()];
   disk.before = [{ ...POD, next: 'done' }];
   const queue = disk.open(server);
@@ -326,7 +323,7 @@ test('if evictd is killed between the last answer and the outcome, the next one 
   expect(disk.before).toBeUndefined();
 });
 
-test('for a pod that the kubelet has started again all calls are made again, and that is logged', () => {
+test('for a pod that the kubelet has started again all calls are repeated, which is logged', () => {
   const [server, disk] = [new Server(), new Disk()];
   const queue = disk.open(server);
   queue.add(POD);
@@ -349,7 +346,7 @@ test.each<[rule: string, pod: () => Json, isRestarted: boolean]>([
   ['without a status', () => seenPod({}), false],
   ['of another uid', () => seenPod({ containerStatuses: [{ state: containerAt(5) }] }, 'v'), false],
   [
-    'one of whose containers was started since',
+    'with a container that was started since',
     () => seenPod({ containerStatuses: [{ state: containerAt(-60) }, { state: containerAt(5) }] }),
     true,
   ],
@@ -359,7 +356,7 @@ test.each<[rule: string, pod: () => Json, isRestarted: boolean]>([
     () => seenPod({ containerStatuses: [{ state: { waiting: {} }, lastState: containerAt(5, 'terminated') }] }),
     true,
   ],
-])('an evicted pod %s: the kubelet has started it again: %#', (_rule, pod, isRestarted) => {
+])('an evicted pod %s is judged whether the kubelet has started it again: %#', (_rule, pod, isRestarted) => {
   const [server, disk] = [new Server(), new Disk()];
   const queue = disk.open(server);
   queue.add(POD);
@@ -375,7 +372,7 @@ test.each<[rule: string, pod: () => Json, isRestarted: boolean]>([
   expect(disk.log).toEqual(isRestarted ? ['the kubelet has started shop/web again since its eviction (decision 1)'] : []);
 });
 
-test('a restart that is reported after the deletion, or to the next evictd, is recognised; not that of a pod that is gone', async () => {
+test('a restart that is reported after the deletion, or to the next evictd, is detected, but not that of a deleted pod', async () => {
   const [server, disk] = [new Server(), new Disk()];
   const restarted = () => seenPod({ containerStatuses: [{ state: containerAt(5) }] });
   const queue = disk.open(server);
@@ -401,7 +398,7 @@ test('a restart that is reported after the deletion, or to the next evictd, is r
 });
 
 test.each(['none', 408, 429, 500, 502, 503, 504] as const)(
-  'an hour of the answer %s: no deletion and no condition is given up, and all are made in order when the server is back',
+  'after an hour of the answer %s no deletion or condition is given up, and all are sent in order when the server is back',
   async (answer) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => {

@@ -34,7 +34,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('without answers it is not known whether it runs, however old its Lease is', async () => {
+test('without answers the state of the controller manager is unknown, however old its Lease is', async () => {
   const { answers, at } = manager();
   expect(await at(0)).toBe(true);
   answers.pods = 500;
@@ -45,7 +45,7 @@ test('without answers it is not known whether it runs, however old its Lease is'
   expect(await at(601)).toBe(true);
 });
 
-test('a Lease counts as held for a minute without a change, whatever the wall clock says', async () => {
+test('a Lease counts as held for a minute without a change, whatever the wall clock shows', async () => {
   const { answers, at } = manager();
   answers.renews = false;
   vi.setSystemTime(WALL_MS + 3_600_000);
@@ -53,14 +53,14 @@ test('a Lease counts as held for a minute without a change, whatever the wall cl
   expect(await at(61)).toBe(false);
 });
 
-test('the minute begins anew after a time without answers', async () => {
+test('the minute begins again after a time without answers', async () => {
   const { answers, at } = manager();
   answers.renews = false;
   for (const seconds of [0, 30, 61, 91, 121]) expect(await at(seconds)).toBe(true);
   expect(await at(122)).toBe(false);
 });
 
-test('taints that are seen to change show that it acts, whatever the wall clock says', async () => {
+test('taints that change show that the controller manager acts, whatever the wall clock shows', async () => {
   const { answers, at } = manager();
   answers.renews = false;
   vi.setSystemTime(WALL_MS + 3_600_000);

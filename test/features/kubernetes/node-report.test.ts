@@ -66,7 +66,7 @@ function other(at: Cluster): void {
   at.server.store.put('nodes', { ...node, spec: { taints: [OTHER] }, status: { conditions } });
 }
 
-test('memory pressure: own conditions and the taint, beside those of others; both end with it', async () => {
+test('memory pressure sets own conditions and the taint beside those of others, and removes both at its end', async () => {
   const at = await cluster();
   other(at);
   const { report: made, step } = report(at);
@@ -85,7 +85,7 @@ test('memory pressure: own conditions and the taint, beside those of others; bot
   expect(taintsOf(at)).toEqual([OTHER]);
 });
 
-test('a heartbeat after five minutes keeps the time of the transition, and a tick without a change sends nothing', async () => {
+test('a heartbeat after five minutes keeps the transition time, and a tick without a change sends nothing', async () => {
   const at = await cluster();
   const { report: made, step } = report(at);
   step(1);
@@ -103,7 +103,7 @@ test('a heartbeat after five minutes keeps the time of the transition, and a tic
   expect(conditionsOf(at).map(({ lastTransitionTime }) => lastTransitionTime)).toEqual(before);
 });
 
-test('another program changes the taints at the same time: none is lost', async () => {
+test('taints that another program changes at the same time are kept', async () => {
   const at = await cluster();
   let edits = 0;
   at.server.instead = ({ method }) => {
@@ -119,7 +119,7 @@ test('another program changes the taints at the same time: none is lost', async 
   expect(taintsOf(at)?.map((taint) => (taint as typeof TAINT).key)).toEqual(['other-0', 'other-1', 'other-2', TAINT.key]);
 });
 
-test('the kubelet rewrites MemoryPressure of another program, and its taint comes and goes: what evictd has set stays', async () => {
+test('conditions and taints of evictd stay when the kubelet rewrites MemoryPressure and its taint', async () => {
   const at = await cluster();
   other(at);
   onTestFinished(startKubelet(at.server));
@@ -140,7 +140,7 @@ test('the kubelet rewrites MemoryPressure of another program, and its taint come
   expect(JSON.stringify(at.server.received.map(({ body }) => body ?? ''))).not.toContain('"MemoryPressure"');
 });
 
-test("a kubelet's credential may not change taints: that is logged once, and the conditions are published all the same", async () => {
+test("a kubelet's credential may not change taints, which is logged once, and the conditions are still published", async () => {
   const at = await cluster({ token: 'kubelet-token' });
   const { report: made, step, log } = report(at, { conditions: 'kubelet' });
   step(1, 'MemoryPressure');
@@ -152,7 +152,7 @@ test("a kubelet's credential may not change taints: that is logged once, and the
   expect(log).toEqual([expect.stringContaining('does not let evictd change its taint: it answers 403') as string]);
 });
 
-test('an admission policy denies the taint: said once, and the conditions are published all the same', async () => {
+test('an admission policy that denies the taint is logged once, and the conditions are still published', async () => {
   const at = await cluster();
   at.server.instead = ({ method, path }) => {
     const message = 'evictd may only change its own taints';
@@ -168,7 +168,7 @@ test('an admission policy denies the taint: said once, and the conditions are pu
   expect(log).toEqual([expect.stringContaining('does not let evictd change its taint: it answers 422: evictd may only') as string]);
 });
 
-test('a server that is away gets the newest state when it is back', async () => {
+test('a server that is back gets the newest state', async () => {
   const at = await cluster();
   await at.server.away();
   const { step, log } = report(at);
@@ -184,7 +184,7 @@ test('a server that is away gets the newest state when it is back', async () => 
 const CORDONED: Partial<State> = { drain: { beganNs: 0n, pending: [], total: 0, lookedNs: 0n, over: 'cordoned' } };
 const isCordoned = (at: Cluster) => nodeOf(at)?.spec?.unschedulable;
 
-test('another configuration takes back what the evictd before has set, and one without an API server all of it', async () => {
+test('a new configuration removes the taints and conditions of the old one, and one without an API server removes all', async () => {
   const at = await cluster();
   other(at);
   const saved = {};
@@ -211,7 +211,7 @@ test('another configuration takes back what the evictd before has set, and one w
   expect(at.server.received).toHaveLength(sent);
 });
 
-test('without a permission the taint of an earlier configuration stays known', async () => {
+test('without permission the taint of an earlier configuration stays remembered', async () => {
   const at = await cluster({ token: 'kubelet-token' });
   const stale = { key: 'team/short', value: '', effect: 'NoSchedule' };
   const node = nodeOf(at);
@@ -223,7 +223,7 @@ test('without a permission the taint of an earlier configuration stays known', a
   expect(saved.section.taints).toEqual([stale]);
 });
 
-test('a cordoned node is unschedulable in the cluster, also for a kubelet; evictd uncordons only what it has cordoned', async () => {
+test('a cordoned node is unschedulable in the cluster, also for a kubelet, and evictd uncordons only its own cordon', async () => {
   const at = await cluster({ token: 'kubelet-token' });
   const { report: made, publish } = report(at, { taint: undefined, conditions: 'none' });
   publish(1, CORDONED);
@@ -241,7 +241,7 @@ test('a cordoned node is unschedulable in the cluster, also for a kubelet; evict
   expect([isCordoned(at), conditionsOf(at)]).toEqual([true, []]);
 });
 
-test('after a reboot evictd uncordons the node; one that an operator uncordons with kubectl is not cordoned again', async () => {
+test('after a reboot evictd uncordons the node, and does not cordon again what an operator uncordons with kubectl', async () => {
   const at = await cluster();
   const first = report(at);
   first.publish(1, CORDONED);
@@ -262,7 +262,7 @@ test('after a reboot evictd uncordons the node; one that an operator uncordons w
   expect([isCordoned(at), conditionsOf(at).length]).toEqual([undefined, 3]);
 });
 
-test('the cordon of a node that is another machine, or whose kubelet has not reported since the reboot, is left until it has', async () => {
+test('the cordon of a node that is another machine, or whose kubelet has not reported since the reboot, waits for the report', async () => {
   const at = await cluster();
   const first = report(at);
   first.publish(1, CORDONED);
@@ -318,7 +318,7 @@ test('the saved state of this boot was lost: the node stays cordoned, over resta
   expect([asked.log, saved.section]).toEqual([[], expect.objectContaining({ isDrainKnown: true })]);
 });
 
-test('the saved state was lost, and the node is not cordoned, or kubectl uncordons it: the next cordon is taken back as always', async () => {
+test('after a loss of the saved state, on a node that is not cordoned or that kubectl uncordons, the next cordon is undone', async () => {
   const at = await cluster();
   const saved: { section?: unknown } = {};
   const { report: made, publish } = report(at, {}, saved);
@@ -347,13 +347,13 @@ const UNUSED = {
 };
 
 test.each<[credential: string, token: string, left: boolean, isDrainKnown?: boolean, cordonBoot?: string]>([
-  ['that may change all nodes takes it back', 'agent-token', false],
-  ['that may do so leaves a cordon that it does not know of', 'agent-token', false, false],
-  ['that may do so leaves a cordon of another boot', 'agent-token', false, true, 'boot-0'],
-  ["of a kubelet may not: one warning names kubectl's commands", 'kubelet-token', true],
-  ['that may not read other nodes may not either', 'reads-own-token', true],
+  ['that may change all nodes, are removed', 'agent-token', false],
+  ['that may do so, are removed but for a cordon that evictd does not know of', 'agent-token', false, false],
+  ['that may do so, are removed but for a cordon of another boot', 'agent-token', false, true, 'boot-0'],
+  ["of a kubelet, stay, and one warning names kubectl's commands", 'kubelet-token', true],
+  ['that may not read other nodes, stay', 'reads-own-token', true],
 ])(
-  'another node name: what is set at the former node, with a credential %s',
+  'with another node name the marks on the former node, with a credential %s',
   async (_credential, token, isLeft, isDrainKnown = true, cordonBoot = 'boot-1') => {
     const at = await cluster({ token: token === 'reads-own-token' ? 'agent-token' : token });
     const refusal = { code: 403, body: { kind: 'Status', message: 'may only read its own node' } };
@@ -405,7 +405,7 @@ test.each<[credential: string, token: string, left: boolean, isDrainKnown?: bool
   },
 );
 
-test('the reading of the node and the first patch take their tokens of the rate limit together', async () => {
+test('a read of the node and the first patch take their tokens of the rate limit together', async () => {
   const at = await cluster();
   const tokens: unknown[] = [];
   const ask: Cluster['ask'] = (call) => {
@@ -422,7 +422,7 @@ test('the reading of the node and the first patch take their tokens of the rate 
   ]);
 });
 
-test('a soft eviction: the taint comes before the eviction', async () => {
+test('the taint is set before a soft eviction', async () => {
   const at = await cluster();
   const config = {
     kubeconfig: undefined,
@@ -458,7 +458,7 @@ test('a soft eviction: the taint comes before the eviction', async () => {
   expect(asked.filter((call) => !call.includes('/events'))).toEqual([`GET ${node}`, `PATCH ${node}`, `POST ${pod}/eviction`]);
 });
 
-test('an eviction is an event in the namespace of its pod, a threshold one of the node, and repetitions are one series', async () => {
+test('an eviction is an event in the namespace of its pod, a threshold is one of the node, and repetitions are one series', async () => {
   const at = await cluster();
   const events = new PodEvents({ ask: at.ask, nodeName: 'node-1', pauseMs: () => 5 });
   onTestFinished(() => {
@@ -487,7 +487,7 @@ test('an eviction is an event in the namespace of its pod, a threshold one of th
   expect(failed).toMatchObject({ reason: 'EvictionFailed', note: expect.stringContaining('refused') as string });
 });
 
-test('the server of the tests refuses what a real one would: a malformed event, condition, eviction and taint', async () => {
+test('the test server refuses what a real one refuses: a malformed event, condition, eviction and taint', async () => {
   const at = await cluster();
   const statusOf = async (method: 'POST' | 'PATCH', path: string, body: object) =>
     (await at.ask({ method, path, body, contentType: 'application/merge-patch+json', withinMs: 60_000 })).status;

@@ -94,7 +94,7 @@ test.each<[rule: string, result: Outcome['result'], reading: Partial<VictimReadi
   ['is refused', 'failed', { error: PROTECTED }],
   ['could not be sent', 'failed', { error: 'EMFILE', signalledAtNs: 1n, passing: 'unsent' }],
   ['finds it gone', 'vanished', { processes: 0, vanished: true }],
-])('a pod whose signal %s is left alone', async (_rule, result, reading) => {
+])('a pod whose signal %s is left unchanged', async (_rule, result, reading) => {
   const at = await cluster();
   const saved = { section: undefined };
   const { queue, calls } = agent(at, saved);
@@ -124,7 +124,7 @@ test('a pod that has not ended in time after its signal is deleted', async () =>
   expect(at.pod()?.metadata.deletionGracePeriodSeconds).toBe(1);
 });
 
-test('a dry run, and the eviction of one process of a pod, lead to no call', async () => {
+test('a dry run and the eviction of one process of a pod make no call', async () => {
   const at = await cluster();
   const { queue, calls } = agent(at, { section: undefined });
   const { victim } = eviction();
@@ -134,7 +134,7 @@ test('a dry run, and the eviction of one process of a pod, lead to no call', asy
   expect(queue.stateOf(PART.uid)).toBeUndefined();
 });
 
-test('another pod that has the name by now is left alone', async () => {
+test('another pod that has the name now is left unchanged', async () => {
   const at = await cluster();
   const { queue, calls } = agent(at, { section: undefined });
   const other = at.server.store.put('pods', { ...at.pod(), metadata: { name: 'web', namespace: 'shop', uid: 'u-2' } });
@@ -144,7 +144,7 @@ test('another pod that has the name by now is left alone', async () => {
   expect(at.pod()).toEqual(other);
 });
 
-test('a pod that had ended before its eviction is not deleted, also where the server comes back later', async () => {
+test('a pod that had ended before its eviction is not deleted, also when the server is back later', async () => {
   const at = await cluster();
   await at.server.away();
   const { queue, calls } = agent(at, { section: undefined });
@@ -153,7 +153,7 @@ test('a pod that had ended before its eviction is not deleted, also where the se
   expect(queue.size).toBe(0);
 });
 
-test('the server is away for the whole eviction: the pod is deleted when it is back, by another evictd', async () => {
+test('a pod evicted while the server was away is deleted by another evictd when it is back', async () => {
   const at = await cluster();
   await at.server.away();
   const saved = { section: undefined };
@@ -170,7 +170,7 @@ test('the server is away for the whole eviction: the pod is deleted when it is b
   expect(saved.section).toBeUndefined();
 });
 
-test('if evictd is killed before it saves the deletion, the next one does, but not for abandoned evictions', async () => {
+test('after a kill before the deletion was saved the next evictd deletes the pod, but not for abandoned evictions', async () => {
   const at = await cluster();
   const { queue, calls } = agent(at, { section: undefined }, 'respect', [eviction()]);
   expect(queue.stateOf(PART.uid)).toBe('condition');
@@ -180,9 +180,9 @@ test('if evictd is killed before it saves the deletion, the next one does, but n
 });
 
 test.each<[rule: string, why: string, told: readonly string[]]>([
-  ['and no evictd ran since is deleted, although the kubelet has started it again', 'no evictd ran for 90 s', ['PATCH', 'DELETE']],
-  ['and that may not be evicted any more is left alone', 'it may not be evicted any more', []],
-])('a pod that was killed %s', async (_rule, why, told) => {
+  ['is deleted if no evictd ran since, although the kubelet has started it again', 'no evictd ran for 90 s', ['PATCH', 'DELETE']],
+  ['is left unchanged if it may not be evicted any more', 'it may not be evicted any more', []],
+])('a killed pod %s', async (_rule, why, told) => {
   const at = await cluster();
   const saved = { section: undefined };
   const { queue, calls } = agent(at, saved, 'respect', [eviction()], undefined, 'no evictd ran for 90 s');
@@ -193,7 +193,7 @@ test.each<[rule: string, why: string, told: readonly string[]]>([
   expect(saved.section).toBeUndefined();
 });
 
-test('with a grace period the Eviction API is asked, and no deletion is pending', async () => {
+test('with a grace period the Eviction API is used, and no deletion is pending', async () => {
   const at = await cluster();
   const { queue, calls } = agent(at, { section: undefined });
   const decision = softEviction();
@@ -208,9 +208,9 @@ test('with a grace period the Eviction API is asked, and no deletion is pending'
 });
 
 test.each([
-  ['one that permits nothing', ['web'], 'does not permit it now: the API server answers 429', 'budget'],
+  ['a budget that permits no eviction', ['web'], 'does not permit it now: the API server answers 429', 'budget'],
   ['several', ['web', 'all'], 'the API server answers 500: This pod has more than one PodDisruptionBudget', 'several-budgets'],
-])('disruption budgets: %s', async (_rule, names, why, reason) => {
+])('the answer of disruption budgets: %s', async (_rule, names, why, reason) => {
   const at = await cluster();
   for (const name of names) budget(at, name, 0);
   const { calls, refused } = agent(at, { section: undefined });
@@ -220,7 +220,7 @@ test.each([
   expect(refused).toEqual([reason]);
 });
 
-test('budgets that node pressure violates are counted once, and not asked for before the signal', async () => {
+test('budgets that a node-pressure eviction violates are counted once, and not read before the signal', async () => {
   const at = await cluster();
   budget(at, 'strict', 0);
   budget(at, 'free', 1);
@@ -235,7 +235,7 @@ test('budgets that node pressure violates are counted once, and not asked for be
   expect(listed(at)).toBe(1);
 });
 
-test('a list of budgets that cannot be counted ends nothing', async () => {
+test('a list of budgets that cannot be read does not stop the eviction', async () => {
   const at = await cluster();
   budget(at, 'strict', 0);
   let hasFailed = false;
@@ -257,7 +257,7 @@ test('a list of budgets that cannot be counted ends nothing', async () => {
   expect(violated).toEqual([]);
 });
 
-test('budgets that are ignored: the condition, then DELETE with the grace period; they are counted once', async () => {
+test('with ignored budgets the condition is sent, then DELETE with the grace period, and violations are counted once', async () => {
   const at = await cluster();
   budget(at, 'strict', 0);
   const { calls, violated } = agent(at, { section: undefined }, 'ignore');
@@ -274,7 +274,7 @@ test('budgets that are ignored: the condition, then DELETE with the grace period
   expect(violated).toEqual(['shop/strict']);
 });
 
-test('a NoExecute taint: the condition of the taint manager, and DELETE with the grace period; budgets are not asked', async () => {
+test('a NoExecute taint sends the condition of the taint manager, and DELETE with the grace period, without the budgets', async () => {
   const at = await cluster();
   budget(at, 'strict', 0);
   const { calls } = agent(at, { section: undefined });
@@ -290,7 +290,7 @@ test('a NoExecute taint: the condition of the taint manager, and DELETE with the
   expect(at.server.received.map(({ method }) => method)).toEqual(['PATCH', 'DELETE']);
 });
 
-test('a drain of a pod that may end within a second asks its budget', async () => {
+test('a drain of a pod with a grace period of a second still asks the budget', async () => {
   const at = await cluster();
   budget(at, 'strict', 0);
   const { queue, calls } = agent(at, { section: undefined });
@@ -301,7 +301,7 @@ test('a drain of a pod that may end within a second asks its budget', async () =
   expect(queue.size).toBe(0);
 });
 
-test('the time for the answer counts from the sending, and not while the eviction waits for the taint', async () => {
+test('the timeout of the answer begins when the request is sent, and not while the eviction waits for the taint', async () => {
   const at = await cluster();
   at.server.answers = 'hang';
   let taint = (): void => undefined;
@@ -316,26 +316,29 @@ test('the time for the answer counts from the sending, and not while the evictio
   expect((answer() as { sentNs: bigint }).sentNs).toBeGreaterThanOrEqual(beforeNs);
 });
 
-test.each([false, true])('no answer (known to be away: %s): evictd signals the pod itself, and the calls follow', async (isAway) => {
-  const at = await cluster();
-  budget(at, 'strict', 0);
-  await at.server.away();
-  const { queue, calls, violated } = agent(at, { section: undefined }, 'respect', [], undefined, undefined, () => isAway);
-  const decision = softEviction();
-  const { workload } = decision.victim;
-  const answer = calls.request(request(decision));
-  if (isAway) expect(answer()).toBe('unanswered');
-  calls.stepped(decided(decision));
-  expect(await answered(answer)).toBe('unanswered');
-  await at.server.back();
-  calls.endItself(workload, sent);
-  await eventually('it is told', () => queue.size === 0 && violated.length > 0);
-  expect(at.pod()?.metadata.deletionGracePeriodSeconds).toBe(30);
-  expect(violated).toEqual(['shop/strict']);
-  expect(changesOf(at)).toEqual(['PATCH', 'DELETE']);
-});
+test.each([false, true])(
+  'without an answer (known to be away: %s) evictd signals the pod itself, and sends the calls later',
+  async (isAway) => {
+    const at = await cluster();
+    budget(at, 'strict', 0);
+    await at.server.away();
+    const { queue, calls, violated } = agent(at, { section: undefined }, 'respect', [], undefined, undefined, () => isAway);
+    const decision = softEviction();
+    const { workload } = decision.victim;
+    const answer = calls.request(request(decision));
+    if (isAway) expect(answer()).toBe('unanswered');
+    calls.stepped(decided(decision));
+    expect(await answered(answer)).toBe('unanswered');
+    await at.server.back();
+    calls.endItself(workload, sent);
+    await eventually('it is told', () => queue.size === 0 && violated.length > 0);
+    expect(at.pod()?.metadata.deletionGracePeriodSeconds).toBe(30);
+    expect(violated).toEqual(['shop/strict']);
+    expect(changesOf(at)).toEqual(['PATCH', 'DELETE']);
+  },
+);
 
-test('the answer to an accepted eviction is lost: evictd signals the pod itself, and repeats no call', async () => {
+test('after a lost answer to an accepted eviction evictd signals the pod itself, and repeats no call', async () => {
   const at = await cluster();
   const ask: Ask = async (call) => {
     const answer = await at.ask(call);
@@ -380,12 +383,12 @@ test('an eviction that was not accepted before a hard threshold violates budgets
 /** kill -9 in a soft eviction. `died`: what the evictd before had done. */
 test.each<[died: string, isAccepted: boolean, signal: 'none' | 'sending' | 'saved', changes: string[]]>([
   ['before the POST had its effect', false, 'none', ['POST']],
-  ['after that', true, 'none', []],
+  ['after the POST had its effect', true, 'none', []],
   ['around its own SIGTERM', false, 'sending', ['PATCH', 'DELETE']],
-  ['around its own SIGTERM, where the POST had its effect', true, 'sending', []],
+  ['around its own SIGTERM, after the POST had its effect', true, 'sending', []],
   ['after it had sent SIGTERM itself, and saved that', false, 'saved', ['PATCH', 'DELETE']],
-  ['after that, where the POST had its effect', true, 'saved', []],
-])('kill -9 %s: the next one neither repeats nor forgets a call or a signal', async (_died, isAccepted, signal, changes) => {
+  ['after it had saved its own SIGTERM, and the POST had its effect', true, 'saved', []],
+])('after kill -9 %s the next evictd neither repeats nor forgets a call or a signal', async (_died, isAccepted, signal, changes) => {
   const at = await cluster();
   budget(at, 'strict', signal === 'none' || isAccepted ? 2 : 0);
   const saved = { section: undefined };
@@ -414,32 +417,35 @@ test.each<[died: string, isAccepted: boolean, signal: 'none' | 'sending' | 'save
   expect(at.pod()?.metadata.deletionGracePeriodSeconds).toBe(30);
 });
 
-test.each(['before', 'after'])('kill -9 %s the second DELETE of an escalation had its effect: it is made once', async (when) => {
-  const at = await cluster();
-  const saved = { section: undefined };
-  const decision = softEviction();
-  let hasDied = false;
-  const ask: Ask = async (call) => {
-    if (call.method !== 'DELETE') return at.ask(call);
-    if (when === 'after') await at.ask(call);
-    hasDied = true;
-    return Promise.reject(new Error('killed'));
-  };
-  const first = agent({ ask }, saved);
-  await answered(first.calls.request(request(decision)));
-  first.calls.stepped(decided(decision));
-  first.calls.stepped({ effects: [{ kind: 'escalate', decision, reason: 'hard threshold met' }], input: UNREAD });
-  first.calls.stepped(SIGNALLED);
-  await eventually('it is killed', () => hasDied);
-  first.calls.close();
-  const next = agent(at, saved, 'respect', [decision]);
-  next.calls.stepped(SIGNALLED);
-  await eventually('nothing is owed', () => next.queue.size === 0);
-  expect(changesOf(at)).toEqual(['POST', 'DELETE']);
-  expect(at.pod()?.metadata.deletionGracePeriodSeconds).toBe(1);
-});
+test.each(['before', 'after'])(
+  'after kill -9 %s the second DELETE of an escalation had its effect, that DELETE is made once',
+  async (when) => {
+    const at = await cluster();
+    const saved = { section: undefined };
+    const decision = softEviction();
+    let hasDied = false;
+    const ask: Ask = async (call) => {
+      if (call.method !== 'DELETE') return at.ask(call);
+      if (when === 'after') await at.ask(call);
+      hasDied = true;
+      return Promise.reject(new Error('killed'));
+    };
+    const first = agent({ ask }, saved);
+    await answered(first.calls.request(request(decision)));
+    first.calls.stepped(decided(decision));
+    first.calls.stepped({ effects: [{ kind: 'escalate', decision, reason: 'hard threshold met' }], input: UNREAD });
+    first.calls.stepped(SIGNALLED);
+    await eventually('it is killed', () => hasDied);
+    first.calls.close();
+    const next = agent(at, saved, 'respect', [decision]);
+    next.calls.stepped(SIGNALLED);
+    await eventually('nothing is owed', () => next.queue.size === 0);
+    expect(changesOf(at)).toEqual(['POST', 'DELETE']);
+    expect(at.pod()?.metadata.deletionGracePeriodSeconds).toBe(1);
+  },
+);
 
-test('an evictd that starts meanwhile does not ask for an eviction that is under way', async () => {
+test('an evictd that starts during an eviction does not request it again', async () => {
   const at = await cluster();
   const decision = softEviction();
   await answered(agent(at, { section: undefined }).calls.request(request(decision)));

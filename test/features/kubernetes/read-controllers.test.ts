@@ -22,13 +22,13 @@ function server(managerRenewedMsAgo: number | undefined, items: readonly Json[] 
 test.each<[what: string, managerRenewedMsAgo: number | undefined, twice: readonly string[]]>([
   ['runs where its Lease is renewed', 0, [CONTROLLER]],
   ['has ended where its Lease was renewed long ago', 3_600_000, []],
-  ['does not exist where there is no Lease of it', undefined, []],
+  ['does not exist where it has no Lease', undefined, []],
 ])('a kube-controller-manager %s', async (_, managerRenewedMsAgo, twice) => {
   const facts = await readControllers(server(managerRenewedMsAgo));
   expect(facts).toMatchObject({ kind: 'seen', active: [CONTROLLER], twice: twice.map((controller) => ({ controller })) });
 });
 
-test('a kube-controller-manager without leader election has no Lease: its pod shows that it runs', async () => {
+test('a kube-controller-manager without leader election has no Lease, but its pod shows that it runs', async () => {
   const command = ['kube-controller-manager', '--leader-elect=false'];
   const pod = { metadata: { name: 'manager' }, spec: { containers: [{ name: 'm', command }] }, status: { phase: 'Running' } };
   const facts = await readControllers(server(undefined, [pod]));
@@ -37,13 +37,13 @@ test('a kube-controller-manager without leader election has no Lease: its pod sh
 
 test.each<[what: string, forbidden: RegExp, said: string | undefined]>([
   ['the Lease of evictd controller', /evictd-controller$/, 'get the Lease evictd-controller of the namespace own'],
-  ['that of another namespace', /own.*evictd-controller$/, undefined],
+  ['the Lease in another namespace', /own.*evictd-controller$/, undefined],
   [
     'kube-controller-manager',
     /kube-controller-manager$/,
     'see kube-controller-manager: for the Lease of kube-controller-manager it answers 403',
   ],
-])('a credential may not see %s', async (_, forbidden, said) => {
+])('a credential that may not see %s', async (_, forbidden, said) => {
   const ask = server(0);
   const facts = await readControllers((request) => {
     return forbidden.test(request.path) ? Promise.resolve({ status: 403, body: undefined }) : ask(request);

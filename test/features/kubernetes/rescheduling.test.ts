@@ -62,7 +62,7 @@ function configured(kubernetes: object): readonly string[] {
   return ['--config', config, '--runtime-directory', join(directory, 'run')];
 }
 
-test('a pod that fits elsewhere: the best node, and why not the others', async () => {
+test('a pod that fits elsewhere has the best node, and the reasons against the others', async () => {
   const [first, ...rest] = (await textFor())?.split('\n') ?? [];
   expect(first).toMatch(/^could run now: node-3 \(score \d+\); 1 of 3 nodes fit$/);
   expect(rest).toContain('  not node-1: node(s) had untolerated taint(s)');
@@ -71,7 +71,7 @@ test('a pod that fits elsewhere: the best node, and why not the others', async (
   expect(rest).not.toContain('  no controller recreates it');
 });
 
-test('it counts as gone from its node, and pods that have ended do not count', async () => {
+test('the victim does not count on its own node, and pods that have ended do not count', async () => {
   put('nodes', node(NODE, { cpu: '1' }), node('node-3', { cpu: '1500m' }));
   put('pods', pod('web-1', NODE, { owner: '', tolerations: [{ operator: 'Exists' }] }));
   put('pods', { ...pod('job-1', 'node-3'), status: { phase: 'Succeeded' } });
@@ -80,21 +80,21 @@ test('it counts as gone from its node, and pods that have ended do not count', a
   expect(text).toContain('\n  no controller recreates it\n');
 });
 
-test('a pod that fits nowhere: the message of the scheduler', async () => {
+test('a pod that fits on no node has the message of the scheduler', async () => {
   put('pods', pod('old-1', 'node-3', { cpu: '3500m' }));
   expect(await textFor()).toContain(
     'could run now: nowhere: 0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 Insufficient cpu.\n',
   );
 });
 
-test('no permission, and no answer, are said', async () => {
+test('a missing permission and a missing answer are reported', async () => {
   server.authorise = (_user, verb, { resource }) => verb !== 'list' || resource.name !== 'pods';
   expect(await textFor()).toMatch(/^could run now: not known: .*pods is forbidden: .*must be allowed to list nodes and pods\)\n$/);
   server.answers = 'hang';
   expect(await textFor(WEB, 300)).toContain(`could run now: not known: the API server ${server.url}: no answer in time (check the network`);
 });
 
-test('packaging/kubernetes/could-run permits what is listed, and no more', async () => {
+test('packaging/kubernetes/could-run permits the lists that are needed, and no more', async () => {
   await textFor();
   const [role] = parseAllDocuments(readFileSync('packaging/kubernetes/could-run/could-run-rbac.yaml', 'utf8'));
   const { rules } = role?.toJS() as { readonly rules: readonly { apiGroups: string[]; resources: string[]; verbs: string[] }[] };
@@ -106,7 +106,7 @@ test('packaging/kubernetes/could-run permits what is listed, and no more', async
   expect([...new Set(listed)].sort()).toEqual(permitted.sort());
 });
 
-test('pods that leave the node together do not count on the same room, and the more important one has it', async () => {
+test('pods that leave the node together do not use the same room, and the more important one gets it', async () => {
   put('pods', pod('db-1', 'node-2', { cpu: '4' }), pod('old-1', 'node-3', { cpu: '2' }));
   put('pods', pod('web-1', NODE, { cpu: '2' }), { ...pod('web-2', NODE, { cpu: '2', priority: 5 }) });
   const found = await forecastRescheduling(agent().kubernetes, { pods: [WEB, '/kubepods/podweb_2', 'shop/none'], isCordoned: true });
@@ -118,7 +118,7 @@ test('pods that leave the node together do not count on the same room, and the m
   expect(lines.slice(2).every((line) => line.startsWith('could run now: without '))).toBe(true);
 });
 
-test('evictd evict, drain and admit --preempt say it in a dry run, after one look at the cluster', async () => {
+test('evictd evict, drain and admit --preempt print where pods could run in a dry run, after one read of the cluster', async () => {
   const answers = { status: 'Success', code: 201, details: { name: '/kubepods/podweb-1' } };
   const plan = { dryRun: true, ends: ['shop/web-1', 'batch.service'], stays: [], waits: [] };
   const victim = { name: 'shop/web-1', path: '/kubepods/podweb-1', priority: 0, requests: 1024 };
@@ -154,7 +154,7 @@ test('evictd evict, drain and admit --preempt say it in a dry run, after one loo
   });
 });
 
-test('evictd explain says it, also as JSON', async () => {
+test('evictd explain prints where a pod could run, also as JSON', async () => {
   const { kubeconfig } = agent().kubernetes;
   const places = configured({ kubeconfig, nodeName: NODE });
   const at = (path: string) => candidates([workload('shop/web-1', { path }), 32n * Mi]);
@@ -171,7 +171,7 @@ test('evictd explain says it, also as JSON', async () => {
   expect(JSON.parse(out)).toMatchObject({ couldRun: { of: 3, nodes: [{ node: 'node-3' }], message: '' } });
 });
 
-test('a running dry run logs it after the decision, in turns, and once what it may not read', async () => {
+test('a running dry run logs after the decision where pods could run, one after the other, and missing permissions once', async () => {
   const logged: string[] = [];
   const log = { info: (line: string) => logged.push(line), warn: (line: string) => logged.push(line) };
   const places = new DryRunPlaces(agent().kubernetes, log, 200);
@@ -208,7 +208,7 @@ test('a running dry run logs it after the decision, in turns, and once what it m
   }, WAIT);
 });
 
-test('evictd that stops does not wait for the API server, and logs nothing of it', async () => {
+test('evictd that stops does not wait for the API server, and logs no error about it', async () => {
   const logged: string[] = [];
   const log = { info: (line: string) => logged.push(line), warn: (line: string) => logged.push(line) };
   server.answers = 'hang';
@@ -222,7 +222,7 @@ test('evictd that stops does not wait for the API server, and logs nothing of it
   expect(logged).toEqual([]);
 });
 
-test('a dry run outlives an error that the list makes', async () => {
+test('a dry run continues after an error in a list of the cluster', async () => {
   const warned: string[] = [];
   const info = (): never => {
     throw new RangeError('odd');

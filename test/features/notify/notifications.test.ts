@@ -38,7 +38,7 @@ function played(dryRun = false) {
 
 const step = (all: Notifications, ...effects: Effect[]): void => all.stepped({ effects, wake: WAKE });
 
-test('every receiver gets an outcome, as it is and as a record', () => {
+test('every receiver gets an outcome as an effect and as a record', () => {
   const { all, said } = played();
   all.before(decision());
   step(all, { kind: 'evict', decision: decision() });
@@ -46,7 +46,7 @@ test('every receiver gets an outcome, as it is and as a record', () => {
   expect(said).toEqual(['before 7', 'over killed', expect.stringMatching(/^outcome: evicted batch/)]);
 });
 
-test('a standing order has no time before its signal', () => {
+test('an outcome by standing order has no notification before its signal', () => {
   const { all, said } = played();
   step(all, { kind: 'evict', decision: decision({}, { standingOrder: { preparedAtNs: 0n, crossedAtNs: 0n, signalledAtNs: 0n } }) });
   expect(said).toEqual(['before 7']);
@@ -59,7 +59,7 @@ test('an alert is sent as a record', () => {
   expect(said).toEqual([expect.stringMatching(/^alert: /)]);
 });
 
-test('of a policy only the step `notify` is made known, as it is and as the record of the journal', () => {
+test('only the step `notify` of a policy is sent, as an effect and as the record of the journal', () => {
   const { all, said } = played();
   const target = { id: 'a', name: 'a', path: '/a' };
   step(
@@ -74,21 +74,21 @@ test('of a policy only the step `notify` is made known, as it is and as the reco
 test.each<[notifications: object, lines: readonly string[]]>([
   [{ xattrs: true, desktop: true }, ['dry run: would notify of policy leaks: desktop']],
   [{ xattrs: true }, []],
-])('the step `notify` in a dry run: %j', (notifications, expected) => {
+])('the step `notify` in a dry run with %j', (notifications, expected) => {
   const { all, said, lines } = played(true);
   all.configure({ notifications: { ...NOTHING, ...notifications } });
   step(all, notice('', true));
   expect([said, lines]).toEqual([[], expected]);
 });
 
-test('a dry run opens none, and says which', () => {
+test('a dry run opens no receiver, and logs which it would open', () => {
   const { all, said, lines } = played(true);
   all.before(decision());
   step(all, { kind: 'evict', decision: decision({}, { dryRun: true }) });
   expect([said, lines]).toEqual([[], ['dry run: would notify of the eviction of batch: kernelLog, xattrs']]);
 });
 
-test('a failure is logged once, until it works again; each is counted', () => {
+test('a failure is logged once until the receiver works again, and each failure is counted', () => {
   const { lines, counted, report, trouble } = played();
   trouble('no');
   report('failed', 'no');
@@ -104,7 +104,7 @@ test('a failure is logged once, until it works again; each is counted', () => {
   expect(counted).toEqual(['xattrs failed', 'xattrs dropped', 'xattrs sent', 'xattrs sent', 'xattrs failed']);
 });
 
-test('another configuration closes what was open; the same one does not', () => {
+test('a new configuration closes what was open, and the same one does not', () => {
   const { all, said } = played();
   all.configure({ notifications: { ...CONFIG.notifications } });
   expect(said).toEqual([]);

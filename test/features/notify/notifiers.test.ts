@@ -18,13 +18,13 @@ test.each<[path: string, uid: number | undefined]>([
   ['/user.slice/user-1000.slice', undefined],
   ['/user.slice/user-x.slice/a.scope', undefined],
   ['/system.slice/user-1000.slice/a.service', undefined],
-])('the user of %s', (path, uid) => {
+])('the user who owns %s', (path, uid) => {
   expect(userOf(path)).toBe(uid);
 });
 
 const UNIT = '/user.slice/user-1000.slice/user@1000.service/app.slice/a<b&$HOME.scope';
 
-test('the desktop of the user whose unit was ended gets a notification, as that user', async () => {
+test('the desktop of the user whose unit was ended gets a notification, sent as that user', async () => {
   const runtimes = scratch();
   mkdirSync(join(runtimes, '1000'));
   writeFileSync(join(runtimes, '1000', 'bus'), '');
@@ -60,7 +60,7 @@ test('the desktop of the user whose unit was ended gets a notification, as that 
   ]);
 });
 
-test('where only one process ends, the desktop names it', () => {
+test('the desktop notification names the process, where only one ends', () => {
   const { victim } = decision({ path: UNIT, name: 'a.scope' });
   expect(endedNotification({ ...decision(), victim: onlyProcess(victim) })).toEqual({
     summary: 'leak (4711) of a.scope was ended',
@@ -68,7 +68,7 @@ test('where only one process ends, the desktop names it', () => {
   });
 });
 
-test('a bus that hangs bounds what is sent at the same time', () => {
+test('notifications are limited in number while a bus hangs', () => {
   const runtimes = scratch();
   mkdirSync(join(runtimes, '1000'));
   writeFileSync(join(runtimes, '1000', 'bus'), '');
@@ -79,7 +79,7 @@ test('a bus that hangs bounds what is sent at the same time', () => {
   expect(reported).toEqual(['dropped: 4 desktop notifications are in flight', 'dropped: 4 desktop notifications are in flight']);
 });
 
-test('the line of the kernel log is as oomd writes it, with the pressure before the eviction', () => {
+test("the line in the kernel log is in oomd's format, with the pressure before the eviction", () => {
   const cgroups = scratch();
   mkdirSync(join(cgroups, 'batch.slice', 'job'), { recursive: true });
   const file = join(cgroups, 'batch.slice', 'job', 'memory.pressure');
@@ -103,7 +103,7 @@ test('the line of the kernel log is as oomd writes it, with the pressure before 
   expect(reported).toEqual(['sent']);
 });
 
-test('of a policy the line has its name and what it acted on, and the process where only one ends', () => {
+test('the line for a policy has its name and its cgroup, and the process where only one ends', () => {
   const line = (of: Decision): string => {
     const log = join(scratch(), 'kmsg');
     writeFileSync(log, '');
@@ -117,7 +117,7 @@ test('of a policy the line has its name and what it acted on, and the process wh
   expect(line(one)).toBe(`oomd kill: 0.00 0.00 0.00 a 157286400 ${about} killer:evictd process:4711(leak) v2\n`);
 });
 
-test('the signal of systemd-oomd names what a policy acted on; where only one process ends, none is sent', () => {
+test('the D-Bus signal of systemd-oomd names the cgroup that a policy acted on, and is not sent where only one process ends', () => {
   const killed: string[] = [];
   const openOomSignal = () => ({
     killed: (cgroup: string, reason: string) => void killed.push(`${cgroup} ${reason}`),
@@ -135,7 +135,7 @@ test('the signal of systemd-oomd names what a policy acted on; where only one pr
   expect(reported).toEqual(['sent', 'sent', 'sent']);
 });
 
-test('a kernel log that cannot be written is reported, and a name cannot begin a second line', () => {
+test('a kernel log that cannot be written is reported, and a name cannot start a second line', () => {
   const { parts: made, reported } = parts();
   openKernelLogLine('/no/such/kmsg')({ ...NOTHING, kernelLog: true }, made)?.over?.(outcome());
   expect(reported).toEqual([expect.stringMatching(/^failed: ENOENT/)]);
@@ -146,7 +146,7 @@ test('a kernel log that cannot be written is reported, and a name cannot begin a
   expect(readFileSync(log).length).toBeLessThan(1_000);
 });
 
-test('attributes count evictions and processes, before the signal', () => {
+test('extended attributes count evictions and processes, before the signal', () => {
   const cgroups = scratch();
   const cgroup = join(cgroups, 'batch.slice', 'job');
   mkdirSync(join(cgroup, 'inner', 'most'), { recursive: true });
@@ -173,13 +173,13 @@ test('attributes count evictions and processes, before the signal', () => {
   expect(value('user.oomd_ooms')).toBe('1'); // the unit goes on
 });
 
-test('without cgroup2 there are no attributes', () => {
+test('without cgroup2 there are no extended attributes', () => {
   const { parts: made, reported } = parts();
   openXattrs({ ...NOTHING, xattrs: true }, made)?.before?.(decision());
   expect(reported).toEqual(['failed: cgroup2 is not mounted, and only its cgroups have such attributes']);
 });
 
-test('nothing is opened that is not configured', () => {
+test('a receiver that is not configured is not opened', () => {
   const { parts: made } = parts();
   expect([openXattrs, openDesktop(), openKernelLogLine()].map((open) => open(NOTHING, made))).toEqual([undefined, undefined, undefined]);
 });

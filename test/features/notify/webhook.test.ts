@@ -51,7 +51,7 @@ function webhook(url: string, given: { readonly secretFile?: string; readonly ti
   return { opened, reported, failures, send: (record = RECORD) => (opened as Required<Pick<Notifier, 'recorded'>>).recorded(record) };
 }
 
-test('the body is the line of the journal, signed with the key in the file', async () => {
+test('the webhook body is the journal line, signed with the key in the file', async () => {
   const { url, received } = await server(204);
   const secretFile = join(scratch(), 'key');
   writeFileSync(secretFile, 'sécret\n');
@@ -72,7 +72,7 @@ test('the body is the line of the journal, signed with the key in the file', asy
   });
 });
 
-test('what fails for a while is sent again, as the same delivery, before the next one', async () => {
+test('a delivery with a temporary failure is sent again, as the same delivery, before the next one', async () => {
   const { url, received } = await server(500, 429, 200);
   const { reported, send } = webhook(url);
   send();
@@ -85,7 +85,7 @@ test('what fails for a while is sent again, as the same delivery, before the nex
   expect(ids[3]).not.toBe(ids[0]);
 });
 
-test.each([400, 401, 404, 301])('%i is not tried again', async (status) => {
+test.each([400, 401, 404, 301])('a delivery that is answered by %i is not repeated', async (status) => {
   const { url, received } = await server(status);
   const { reported, send } = webhook(url);
   send();
@@ -105,14 +105,14 @@ test('a server that never answers is given up after ten attempts', async () => {
   expect(received.length).toBeLessThanOrEqual(10);
 });
 
-test('nothing listens', async () => {
+test('a delivery to a port on which no program listens is repeated', async () => {
   const { reported, send } = webhook('http://127.0.0.1:1/');
   send();
   await eventually('it has failed', () => reported.length > 0);
   expect(reported).toEqual([expect.stringMatching(/^failed: .*ECONNREFUSED/)]);
 });
 
-test('the queue is bounded', async () => {
+test('the queue of deliveries is bounded', async () => {
   const { url, received } = await server(undefined);
   const { reported, send } = webhook(url);
   for (let count = 0; count < 70; count++) send();
@@ -120,7 +120,7 @@ test('the queue is bounded', async () => {
   await eventually('the first is being sent', () => received.length === 1);
 });
 
-test('without its key nothing is sent', async () => {
+test('without the key no delivery is sent', async () => {
   const { url, received } = await server(200);
   const { reported, send } = webhook(url, { secretFile: '/no/such/key' });
   send();
@@ -129,7 +129,7 @@ test('without its key nothing is sent', async () => {
   expect(received).toEqual([]);
 });
 
-test('what waits is given up at the end', async () => {
+test('waiting deliveries are dropped at the end', async () => {
   const { url, received } = await server(undefined);
   const { opened, reported, send } = webhook(url);
   send();

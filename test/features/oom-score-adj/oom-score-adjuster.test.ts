@@ -97,8 +97,8 @@ async function setUp(mode: OomScoreAdjMode) {
   return { net, log, source, file, adjs, offer, tick, cgroups, processes };
 }
 
-describe('by rank', () => {
-  test('the order of eviction, and nothing is left of it at the end', async () => {
+describe('oom_score_adj by rank', () => {
+  test('has the order of eviction, and is restored at the end', async () => {
     const { net, adjs, tick, file, log } = await setUp('rank');
     await tick();
     const [a = 0, b = 0, c = 0] = adjs();
@@ -111,7 +111,7 @@ describe('by rank', () => {
     expect(log.information).toEqual(['oom_score_adj follows the order of eviction', 'restored oom_score_adj of 3 processes']);
   });
 
-  test('another order: other values', async () => {
+  test('has other values for another order', async () => {
     const { adjs, offer, tick } = await setUp('rank');
     await tick();
     offer({ priority: 1 }, { priority: 0 }, { priority: -1 });
@@ -125,7 +125,7 @@ describe('by rank', () => {
     ['evictd lives in it', { protection: { kind: 'self' } }],
     ['outside the node', { protection: { kind: 'outside' } }],
     ['a pod: the kubelet writes', { kubernetes: { uid: 'u', namespace: 'shop', name: 'web', labels: {}, priority: 0 } }],
-  ])('protected (%s): not written to, and given back where it was', async (_rule, is) => {
+  ])('is not written and is restored for a protected workload (%s)', async (_rule, is) => {
     const { adjs, offer, tick } = await setUp('rank');
     offer(is);
     await tick();
@@ -138,7 +138,7 @@ describe('by rank', () => {
     expect(adjs()[0]).toBe(0);
   });
 
-  test('a workload that the last check protects is not written to either', async () => {
+  test('is not written for a workload that the last check protects', async () => {
     const { adjs, source, tick } = await setUp('rank');
     source.veto = ({ name }) => (name === 'a' ? { kind: 'self' } : undefined);
     await tick();
@@ -146,7 +146,7 @@ describe('by rank', () => {
     expect(adjs()[1]).toBe(1000);
   });
 
-  test('a workload that the kernel would kill earlier is named once', async () => {
+  test('names a workload that the kernel would kill earlier once', async () => {
     const { adjs, tick, log, processes, cgroups, source } = await setUp('rank');
     const [, , c] = cgroups;
     if (c === undefined) throw new Error('no third cgroup');
@@ -162,8 +162,8 @@ describe('by rank', () => {
   });
 });
 
-describe('by QoS class', () => {
-  test('the kubelet’s values, of the node’s capacity', async () => {
+describe('oom_score_adj by QoS class', () => {
+  test('has the kubelet’s values, from the capacity of the node', async () => {
     const { adjs, offer, tick } = await setUp('qos');
     const requests = (memory: bigint) => ({ memory: memory * 1_000_000_000n, ephemeralStorage: 0n, inodes: 0n });
     offer(
@@ -175,7 +175,7 @@ describe('by QoS class', () => {
     expect(adjs()).toEqual([1000, 750, 999]);
   });
 
-  test('not where the capacity is not known', async () => {
+  test('is not written where the capacity is not known', async () => {
     const { adjs, net } = await setUp('qos');
     net.stepped({ ...report('tick'), observations: undefined });
     for (let turns = 0; turns < 100; turns += 1) await turn();
@@ -183,7 +183,7 @@ describe('by QoS class', () => {
   });
 });
 
-describe('when', () => {
+describe('the time at which oom_score_adj is written', () => {
   test.each<[source: WakeSource, written: boolean]>([
     ['start', true],
     ['tick', true],
@@ -193,20 +193,20 @@ describe('when', () => {
     ['victim', false],
     ['deadline', false],
     ['filesystem', false],
-  ])('%s: %s', async (source, written) => {
+  ])('is after a step by %s: %s', async (source, written) => {
     const { adjs, tick, source: workloads } = await setUp('rank');
     await tick(source);
     expect([workloads.requested > 0, adjs()[0]]).toEqual([written, written ? 1000 : 0]);
   });
 
-  test('off: no process is read and no file is made', async () => {
+  test('is never, if the key is off: no process is read and no file is made', async () => {
     const { adjs, tick, source, file, net } = await setUp('off');
     await tick();
     net.close();
     expect([source.requested, adjs(), existsSync(file)]).toEqual([0, [0, 0, 0], false]);
   });
 
-  test('nothing is done before the step has returned, nor after the end', async () => {
+  test('is neither before the step has returned nor after the end', async () => {
     const { adjs, net, source } = await setUp('rank');
     net.stepped(report('tick'));
     expect([source.requested, adjs()]).toEqual([0, [0, 0, 0]]);
@@ -215,21 +215,21 @@ describe('when', () => {
     expect([source.requested, adjs()]).toEqual([0, [0, 0, 0]]);
   });
 
-  test('a tick during the work of the last one begins nothing', async () => {
+  test('is not a tick during the work of the last one', async () => {
     const { adjs, net, source } = await setUp('rank');
     for (let tick = 0; tick < 5; tick += 1) net.stepped(report('tick'));
     await eventually('values are written', () => adjs()[0] === 1000);
     expect(source.requested).toBe(1);
   });
 
-  test('candidates that the step has read are not read again', async () => {
+  test('is after the step, whose candidates are not read again', async () => {
     const { adjs, net, source } = await setUp('rank');
     net.stepped({ ...report('tick'), candidates: [{ usages: source.usages, unreadable: [], timeNs: 0n }] });
     await eventually('values are written', () => adjs()[0] === 1000);
     expect(source.requested).toBe(0);
   });
 
-  test('switched off: given back at once; on again: at the next tick', async () => {
+  test('ends at once when the key is switched off, and starts with the next tick when it is on again', async () => {
     const { adjs, net, tick, file } = await setUp('rank');
     await tick();
     net.configure('off');
@@ -246,7 +246,7 @@ describe('a pass that fails', () => {
   const failed = (log: CollectedLog): readonly string[] =>
     log.lines.filter((_, index) => log.codes[index] === 'EVICTD_OOM_SCORE_ADJ_FAILED');
 
-  test('without descriptors: logged once, tried again, and logged once more after a success', async () => {
+  test('without descriptors is logged once, tried again, and logged once more after a success', async () => {
     const { adjs, tick, log, offer } = await setUp('rank');
     await withoutDescriptors(async () => {
       await tick();
@@ -265,7 +265,7 @@ describe('a pass that fails', () => {
     expect(log.lines).toHaveLength(2);
   });
 
-  test('candidates that cannot be read: the same', async () => {
+  test('with candidates that cannot be read is logged once, too', async () => {
     const { adjs, tick, log, source } = await setUp('rank');
     const candidates = source.candidates.bind(source);
     source.candidates = () => {

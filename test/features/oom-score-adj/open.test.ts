@@ -8,7 +8,7 @@ test.each<[rule: string, reads: readonly (bigint | undefined)[], values: readonl
   ['a read that fails: the last value', [8n, FAILS, FAILS], [8n, 8n, 8n]],
   ['the next success counts again', [8n, FAILS, 4n], [8n, 8n, 4n]],
   ['0 before the first success', [FAILS, 8n], [0n, 8n]],
-])('total memory, %s', (_rule, reads, values) => {
+])('the total memory, %s', (_rule, reads, values) => {
   const left = [...reads];
   const total = lastKnown(() => {
     const read = left.shift();

@@ -64,8 +64,8 @@ function net(file = freshFile()): Net {
 
 const to = (workload: Workload, value: number, atLeast: 'found' | 'value' = 'found'): OomScoreAdjTarget => ({ workload, value, atLeast });
 
-describe('raising', () => {
-  test('every process of a workload and of the cgroups below it, and back again', async () => {
+describe('raising oom_score_adj', () => {
+  test('writes every process of a workload and of the cgroups below it, and restores them', async () => {
     const cgroup = node();
     const below = cgroup.child('below');
     await below.spawn(...PARENT);
@@ -83,7 +83,7 @@ describe('raising', () => {
 
   test.each<[rule: string, found: number, atLeast: 'found' | 'value', value: number, expected: number]>([
     ['a value found above stays', 800, 'found', 700, 800],
-    ['one found below is raised', 300, 'found', 700, 700],
+    ['a value below the target is raised', 300, 'found', 700, 700],
     ['the same: nothing is written', 700, 'found', 700, 700],
     ['the highest', 0, 'value', 1000, 1000],
   ])('%s', async (_rule, found, atLeast, value, expected) => {
@@ -98,7 +98,7 @@ describe('raising', () => {
     expect(adjOf(pid)).toBe(found);
   });
 
-  test('lower again down to what was found, as the rank changes', async () => {
+  test('lowers a value to the original at most, as the rank changes', async () => {
     const cgroup = node();
     const { pid } = await cgroup.spawn('sleep', ['60']);
     writeFileSync(`/proc/${String(pid)}/oom_score_adj`, '200');
@@ -115,7 +115,7 @@ describe('raising', () => {
     expect(log.lines).toEqual([]);
   });
 
-  test('sizes are those of the kernel', async () => {
+  test('computes sizes as the kernel does', async () => {
     const cgroup = node();
     const { pid } = await cgroup.spawn(process.execPath, ['-e', 'const b = Buffer.alloc(64 << 20, 1); setInterval(() => b, 1e6)']);
     const sizeOf = (): number => Number(through(net().adjuster.look(machineWorkload(cgroup)))?.[0]?.sizeBytes ?? 0n);
@@ -126,7 +126,7 @@ describe('raising', () => {
 });
 
 describe('processes that are never written to', () => {
-  test('a workload that is no target', async () => {
+  test('are those of a workload that is not a target', async () => {
     const parent = node();
     const [db, batch] = [parent.child('db'), parent.child('batch')];
     const inDb = await db.spawn('sleep', ['60']);
@@ -136,7 +136,7 @@ describe('processes that are never written to', () => {
     expect([adjOf(inDb.pid), adjOf(inBatch.pid)]).toEqual([0, 1000]);
   });
 
-  test('one that is protected from now on gets back what was found', async () => {
+  test('get their original value back when their workload becomes protected', async () => {
     const parent = node();
     const [db, batch] = [parent.child('db'), parent.child('batch')];
     const inDb = await db.spawn('sleep', ['60']);
@@ -148,7 +148,7 @@ describe('processes that are never written to', () => {
     expect(adjOf(inDb.pid)).toBe(0);
   });
 
-  test('this process, though it lives in the workload', async () => {
+  test('include evictd, though it runs in the workload', async () => {
     const cgroup = node();
     if (hierarchy.version === 1) {
       const home = membership(readFileSync('/proc/self/cgroup', 'latin1'), hierarchy) ?? '/';
@@ -165,7 +165,7 @@ describe('processes that are never written to', () => {
     await cgroup.spawn('true').catch(() => undefined);
   });
 
-  test.runIf(hasCapSysResource)('a process at −1000 (tried where there is CAP_SYS_RESOURCE)', async () => {
+  test.runIf(hasCapSysResource)('include those with −1000 (tried where there is CAP_SYS_RESOURCE)', async () => {
     const cgroup = node();
     const { pid } = await cgroup.spawn('sleep', ['60']);
     const other = await cgroup.spawn('sleep', ['60']);
@@ -178,7 +178,7 @@ describe('processes that are never written to', () => {
   });
 
   test.runIf(hasCapSysResource)(
-    'nor one that is exempted later, before or after evictd wrote (tried where there is CAP_SYS_RESOURCE)',
+    'include those exempted later, before or after evictd wrote (tried where there is CAP_SYS_RESOURCE)',
     async () => {
       const cgroup = node();
       const { pid } = await cgroup.spawn('sleep', ['60']);
@@ -195,7 +195,7 @@ describe('processes that are never written to', () => {
     },
   );
 
-  test('another cgroup that was made under the same name', async () => {
+  test('include those of another cgroup that was made under the same name', async () => {
     const parent = node();
     const first = parent.child('web');
     const workload = machineWorkload(first);
@@ -209,7 +209,7 @@ describe('processes that are never written to', () => {
 });
 
 describe('processes that come and go', () => {
-  test('a process forked between look and write is reported, saved and written to in the same tick', async () => {
+  test('a process that was forked between read and write is reported, saved and written in the same tick', async () => {
     const cgroup = node();
     const fifo = freshFifo();
     await cgroup.spawn('/bin/sh', ['-c', 'read line < "$0"; sleep 60 & wait', fifo]);
@@ -227,7 +227,7 @@ describe('processes that come and go', () => {
     expect(pidsIn(cgroup).map(adjOf)).toEqual([800, 800]);
   });
 
-  test('generations forked while values are written: the next tick has all of them, and all get back what was found', async () => {
+  test('generations forked while values are written have their values by the next tick, and all are restored', async () => {
     const cgroup = node();
     const fifo = freshFifo();
     // Each generation forks the next one and a sleep, as fast as it can.
@@ -260,7 +260,7 @@ describe('processes that come and go', () => {
     expect(adjOf(orphan)).toBe(150);
   });
 
-  test('one that moves into another workload keeps what was found', async () => {
+  test('a process that moves into another workload keeps its original value', async () => {
     const parent = node();
     const [a, b] = [parent.child('a'), parent.child('b')];
     const { pid } = await a.spawn('sleep', ['60']);
@@ -276,7 +276,7 @@ describe('processes that come and go', () => {
     expect(adjOf(pid)).toBe(50);
   });
 
-  test('one that leaves all workloads gets back what was found', async () => {
+  test('a process that leaves all workloads is restored', async () => {
     const parent = node();
     const [a, outside] = [parent.child('a'), parent.child('outside')];
     const { pid } = await a.spawn('sleep', ['60']);
@@ -289,7 +289,7 @@ describe('processes that come and go', () => {
 });
 
 describe('changes by another program', () => {
-  test('is left alone, is said once, and is not undone at the end; nor are its children', async () => {
+  test('are kept, reported once, and not undone at the end, for the children too', async () => {
     const cgroup = node();
     const fifo = freshFifo();
     const { pid } = await cgroup.spawn('/bin/sh', ['-c', 'read line < "$0"; sleep 60 & wait', fifo]);
@@ -310,7 +310,7 @@ describe('changes by another program', () => {
     expect(log.codes).toHaveLength(1);
   });
 
-  test('before evictd has written is what was found', async () => {
+  test("are the original value if they came before evictd's", async () => {
     const cgroup = node();
     const { pid } = await cgroup.spawn('sleep', ['60']);
     const { adjuster, tick, log } = net();
@@ -325,7 +325,7 @@ describe('changes by another program', () => {
 });
 
 describe('what is kept', () => {
-  test('an evictd that ended in the middle: the next one gives back, to children that it has never seen, too', async () => {
+  test('is restored by the next evictd after a crash, also for children that it has never seen', async () => {
     const cgroup = node();
     const fifo = freshFifo();
     const { pid } = await cgroup.spawn('/bin/sh', ['-c', 'read line < "$0"; sleep 60 & wait', fifo]);
@@ -354,22 +354,22 @@ describe('what is kept', () => {
   });
 
   test.each<[rule: string, change: (text: string) => string, adj: number, left: boolean]>([
-    ['as it was: given back', (text) => text, 0, false],
+    ['an unchanged entry is restored', (text) => text, 0, false],
     [
-      'another process has the number: it is left alone',
+      'a pid that another process has is not written',
       (text) => text.replace(/"start":"\d+"/, '"start":"1"').replace(/"path":"/, '"path":"/none'),
       900,
       false,
     ],
-    ['it was written before the last boot: nothing of it counts', (text) => text.replace(/"bootId":"./, '"bootId":"x'), 900, false],
-    ['another program has changed the value since', (text) => text.replace('"written":[900]', '"written":[700]'), 900, false],
+    ['a file from before the last boot is ignored', (text) => text.replace(/"bootId":"./, '"bootId":"x'), 900, false],
+    ['a value that another program has changed since is kept', (text) => text.replace('"written":[900]', '"written":[700]'), 900, false],
   ])('%s', async (_rule, change, adj, left) => {
     const cgroup = node();
     const { pid } = await cgroup.spawn('sleep', ['60']);
     const first = net();
     first.tick(to(machineWorkload(cgroup), 900));
     const text = readFileSync(first.file, 'utf8');
-    expect(change(text) === text).toBe(_rule.startsWith('as it was'));
+    expect(change(text) === text).toBe(_rule.startsWith('an unchanged entry'));
     writeFileSync(first.file, change(text));
     const next = net(first.file);
     next.adjuster.takeOver();
@@ -379,7 +379,7 @@ describe('what is kept', () => {
     expect(next.log.lines).toEqual([]);
   });
 
-  test('a file that makes no sense is said, and goes', () => {
+  test('is removed with a warning if the file is invalid', () => {
     const { adjuster, file, log } = net();
     writeFileSync(file, '{"version":');
     adjuster.takeOver();
@@ -388,7 +388,7 @@ describe('what is kept', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  test('no file: nothing is done, nothing is made', () => {
+  test('is nothing without a file, and no file is made', () => {
     const { adjuster, file, log } = net();
     adjuster.takeOver();
     expect(adjuster.restore()).toEqual({ processes: 0, failed: 0 });
@@ -397,22 +397,25 @@ describe('what is kept', () => {
   });
 });
 
-describe('below what was found', () => {
-  test.runIf(!hasCapSysResource)('without CAP_SYS_RESOURCE: one warning for all processes and all ticks, and nothing changes', async () => {
-    const cgroup = node();
-    const processes = [await cgroup.spawn('sleep', ['60']), await cgroup.spawn('sleep', ['60'])];
-    const { adjuster, tick, log } = net();
-    tick(to(machineWorkload(cgroup), -997, 'value'));
-    tick(to(machineWorkload(cgroup), -500, 'value'));
-    expect(processes.map(({ pid }) => adjOf(pid))).toEqual([0, 0]);
-    expect(log.codes).toEqual(['EVICTD_OOM_SCORE_ADJ_CAPABILITY']);
-    expect(log.lines[0]).toMatch(/cannot lower oom_score_adj of process .* from 0 to -997: EACCES; .*grant CAP_SYS_RESOURCE/);
-    tick(to(machineWorkload(cgroup), 300, 'value'));
-    expect(processes.map(({ pid }) => adjOf(pid))).toEqual([300, 300]);
-    expect(adjuster.restore()).toEqual({ processes: 2, failed: 0 });
-  });
+describe('values below the original', () => {
+  test.runIf(!hasCapSysResource)(
+    'need CAP_SYS_RESOURCE: without it there is one warning for all processes and ticks, and no change',
+    async () => {
+      const cgroup = node();
+      const processes = [await cgroup.spawn('sleep', ['60']), await cgroup.spawn('sleep', ['60'])];
+      const { adjuster, tick, log } = net();
+      tick(to(machineWorkload(cgroup), -997, 'value'));
+      tick(to(machineWorkload(cgroup), -500, 'value'));
+      expect(processes.map(({ pid }) => adjOf(pid))).toEqual([0, 0]);
+      expect(log.codes).toEqual(['EVICTD_OOM_SCORE_ADJ_CAPABILITY']);
+      expect(log.lines[0]).toMatch(/cannot lower oom_score_adj of process .* from 0 to -997: EACCES; .*grant CAP_SYS_RESOURCE/);
+      tick(to(machineWorkload(cgroup), 300, 'value'));
+      expect(processes.map(({ pid }) => adjOf(pid))).toEqual([300, 300]);
+      expect(adjuster.restore()).toEqual({ processes: 2, failed: 0 });
+    },
+  );
 
-  test.runIf(hasCapSysResource)('with CAP_SYS_RESOURCE, and back again (tried where there is one)', async () => {
+  test.runIf(hasCapSysResource)('are written and restored with CAP_SYS_RESOURCE (tried where there is one)', async () => {
     const cgroup = node();
     const { pid } = await cgroup.spawn('sleep', ['60']);
     const { adjuster, tick, log } = net();
@@ -433,7 +436,7 @@ describe('while evictd has no descriptor left', () => {
     return { ...net(), target: to(machineWorkload(cgroup), 700), adjs: () => processes.map(({ pid }) => adjOf(pid)) };
   }
 
-  test('a write throws, and is repeated: no process has refused', async () => {
+  test('a write throws, and is repeated, because no process has refused it', async () => {
     const { adjuster, target, adjs, log } = await two();
     through(adjuster.look(target.workload));
     adjuster.keep([target]);
@@ -447,7 +450,7 @@ describe('while evictd has no descriptor left', () => {
     expect(adjuster.restore()).toEqual(given);
   });
 
-  test('a look throws, and no process counts as ended', async () => {
+  test('a read throws, and no process counts as ended', async () => {
     const { adjuster, target, tick, adjs, log } = await two();
     tick(target);
     const { workload } = target;
@@ -464,14 +467,14 @@ describe('while evictd has no descriptor left', () => {
   test.each<[rule: string, next: (same: Net) => Net]>([
     ['the same evictd', (same) => same],
     [
-      'the next one',
+      'the next evictd',
       ({ file }) => {
         const other = net(file);
         other.adjuster.takeOver();
         return other;
       },
     ],
-  ])('what cannot be given back is said once, stays in the file, and is given back later: by %s', async (_rule, next) => {
+  ])('a value that cannot be restored is reported once, stays in the file, and is restored later: by %s', async (_rule, next) => {
     const { adjs, target, ...same } = await two();
     same.tick(target);
     await withoutDescriptors(() => {
@@ -486,7 +489,7 @@ describe('while evictd has no descriptor left', () => {
     expect(existsSync(same.file)).toBe(false);
   });
 
-  test('at the start: what an evictd before left is still known for its own at the next tick', async () => {
+  test('the values that the evictd before left are still known as its own at the next tick', async () => {
     const { tick, target, file, adjs } = await two();
     tick(target);
     const next = net(file);

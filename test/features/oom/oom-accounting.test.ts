@@ -101,7 +101,7 @@ test('without an OOM kill no counters are read, and kills before the start do no
   expect(counters.looks).toBe(2);
 });
 
-test('with the log: what it tells is said at once and once; what it does not tell of, a second later', async () => {
+test('with the kernel log kills in it are reported at once and once, and other kills a second later', async () => {
   const accounting = start();
   accounting.killsLogged([kill(1, '/s/a/inner')]);
   expect(said).toEqual(['pid 1 a']);
@@ -118,7 +118,7 @@ test('with the log: what it tells is said at once and once; what it does not tel
   expect(said).toHaveLength(3);
 });
 
-test('without a log they are said as soon as they are seen', async () => {
+test('without a kernel log kills are reported as soon as they are counted', async () => {
   hasLog = false;
   const accounting = start();
   counters.kills = { '/s/a': 3, '/other': 1 };
@@ -126,7 +126,7 @@ test('without a log they are said as soon as they are seen', async () => {
   expect(said).toEqual(['3 counted a', '1 counted /other']);
 });
 
-test('a notification of an OOM kill is handled at once: the cgroup may be gone at the next tick', async () => {
+test('a notification of an OOM kill is handled at once, because the cgroup may not exist at the next tick', async () => {
   hasLog = false;
   const accounting = start('/s');
   counters.kills = { '/s/a': 1 };
@@ -136,7 +136,7 @@ test('a notification of an OOM kill is handled at once: the cgroup may be gone a
   expect(counters.looks).toBe(2);
 });
 
-test('the log does not say where: the counters do, where that is one place', async () => {
+test('the counters name the cgroup that the log does not, if only one is possible', async () => {
   const accounting = start();
   counters.kills = { '/s/a': 3 };
   accounting.killsLogged([kill(1, '/s/a'), kill(2, undefined), kill(3, undefined)]);
@@ -153,7 +153,7 @@ test('the log does not say where: the counters do, where that is one place', asy
   expect(said).toHaveLength(5);
 });
 
-test('without a place, below a node that is a cgroup: only as many as it has counted are its own', async () => {
+test('a node in a cgroup reports kills without a place only up to its own count', async () => {
   const accounting = start('/s');
   counters.kills = { '/s/a': 1 };
   accounting.killsLogged([kill(1, undefined), kill(2, undefined)]);
@@ -163,7 +163,7 @@ test('without a place, below a node that is a cgroup: only as many as it has cou
   expect(said).toHaveLength(1);
 });
 
-test('the first of a group that is killed as a whole is killed twice, counted twice, logged twice, and said once', async () => {
+test('a kill of a whole group, which is counted and logged twice for its first process, is reported once', async () => {
   const accounting = start();
   counters.kills = { '/s/a': 4 };
   const group = [1, 2, 1, 3].map((pid) => kill(pid, '/s/a'));
@@ -177,7 +177,7 @@ test('the first of a group that is killed as a whole is killed twice, counted tw
   expect(said.at(-1)).toBe('pid 1 b');
 });
 
-test('a look is done in slices; what comes meanwhile is not lost, and not said twice', async () => {
+test('a read is done in slices, and kills that come meanwhile are reported once', async () => {
   const accounting = start();
   counters.slices = 50;
   counters.kills = { '/s/a': 1 };
@@ -192,7 +192,7 @@ test('a look is done in slices; what comes meanwhile is not lost, and not said t
   expect(said.toSorted()).toEqual(['pid 1 a', 'pid 2 b', 'pid 3 a']);
 });
 
-test('at the end what is open is said, and the counters are given back', async () => {
+test('open kills are reported at the end, and the counters are closed', async () => {
   const accounting = start();
   counters.kills = { '/s/a': 1 };
   accounting.close();

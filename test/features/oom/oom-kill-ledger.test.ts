@@ -24,7 +24,7 @@ const look = (ledger: KillLedger, now: OomTally, atNs = 0n): KillLedger => count
 test.each<[rule: string, log: string[], counters: Record<string, number>, open: string[]]>([
   ['logged and counted', ['/s/a'], { '/s/a': 1 }, []],
   ['counted only', [], { '/s/a': 2 }, ['/s/a 2']],
-  ['one of two was logged', ['/s/a'], { '/s/a': 2 }, ['/s/a 1']],
+  ['one of two kills was logged', ['/s/a'], { '/s/a': 2 }, ['/s/a 1']],
   ['logged in another cgroup', ['/s/b'], { '/s/a': 1 }, ['/s/a 1']],
   ['logged in a cgroup with the same prefix', ['/s/ab'], { '/s/a': 1 }, ['/s/a 1']],
   ['logged in a removed cgroup: counted by its parent', ['/s/a/gone'], { '/s/a': 1 }, []],
@@ -37,7 +37,7 @@ test.each<[rule: string, log: string[], counters: Record<string, number>, open: 
   expect(open(look(ledger, tally(counters)))).toEqual(left);
 });
 
-test('a kill logged before a reading but not counted in it matches no later count', () => {
+test('a kill that was logged before a reading but is not counted in it matches no later count', () => {
   const ledger = look(killLogged(openLedger(tally({})), '/s/a'), tally({}));
   expect(open(look(ledger, tally({ '/s/a': 1 })))).toEqual(['/s/a 1']);
 });
@@ -52,7 +52,7 @@ test('a kill logged during a reading may be counted in it or not', () => {
   expect(open(look(misses, tally({ '/s/a': 1 })))).toEqual([]);
 });
 
-test('the log may be late: what was counted before waits, and is due once', () => {
+test('kills counted before the log wait for it, and are due once', () => {
   let ledger = look(openLedger(tally({})), tally({ '/s/a': 2 }), 5n * SECOND);
   expect(overdue(ledger, 5n * SECOND, SECOND).kills).toEqual([]);
   ledger = look(killLogged(ledger, '/s/a'), tally({ '/s/a': 2 }), 6n * SECOND);
@@ -62,18 +62,18 @@ test('the log may be late: what was counted before waits, and is due once', () =
   expect(open(look(due.ledger, tally({ '/s/a': 2 }), 60n * SECOND))).toEqual([]);
 });
 
-test('without a log nothing waits', () => {
+test('without a log kills do not wait', () => {
   expect(overdue(look(openLedger(tally({})), tally({ '/s/a': 1 }), 5n), 5n, 0n).kills).toHaveLength(1);
 });
 
-test('what only the total shows happened somewhere', () => {
+test('kills that only the total counts have an unknown place', () => {
   const ledger = openLedger(tally({ '/s/a': 1 }, 10));
   expect(open(look(ledger, tally({ '/s/a': 2 }, 13)))).toEqual(['/s/a 1', '? 2']);
   expect(open(look(killLogged(ledger, '/gone/b'), tally({ '/s/a': 2 }, 13)))).toEqual(['/s/a 1', '? 1']);
   expect(open(look(ledger, tally({ '/s/a': 2 })))).toEqual(['/s/a 1']); // no total to be read
 });
 
-test('a total that was read before the rest makes no kill of its own', () => {
+test('a total that was read before the rest does not cause a kill of its own', () => {
   const ledger = look(openLedger(tally({}, 10)), tally({ '/s/a': 1 }, 10)); // it came between the two
   const after = look(ledger, tally({ '/s/a': 1 }, 11));
   expect(open(after)).toEqual(['/s/a 1']);
@@ -81,13 +81,13 @@ test('a total that was read before the rest makes no kill of its own', () => {
 });
 
 test.each<[rule: string, counters: Record<string, number>, processes: number, found: number, place: string | undefined, open: string[]]>([
-  ['one place', { '/s/a': 3 }, 2, 2, '/s/a', ['/s/a 1']],
-  ['all of it', { '/s/a': 2 }, 2, 2, '/s/a', []],
-  ['more than were counted', { '/s/a': 1 }, 3, 1, '/s/a', []],
+  ['only one cgroup is possible', { '/s/a': 3 }, 2, 2, '/s/a', ['/s/a 1']],
+  ['all kills of a cgroup', { '/s/a': 2 }, 2, 2, '/s/a', []],
+  ['more processes than were counted', { '/s/a': 1 }, 3, 1, '/s/a', []],
   ['several places: it is not known which', { '/s/a': 1, '/s/b': 1 }, 2, 2, undefined, []],
   ['several, and more to come', { '/s/a': 1, '/s/b': 1 }, 1, 1, undefined, ['/s/b 1']],
   ['none', {}, 1, 0, undefined, []],
-])('processes of which the log does not say where they lived: %s', (_rule, counters, processes, found, place, left) => {
+])('processes whose cgroup the log does not name: %s', (_rule, counters, processes, found, place, left) => {
   const claim = claimUnplaced(look(openLedger(tally({})), tally(counters)), processes);
   expect([claim.found, claim.place.cgroup]).toEqual([found, place]);
   expect(open(claim.ledger)).toEqual(left);

@@ -81,7 +81,7 @@ const tick = (kills: KernelKills, source: 'tick' | 'sampler' = 'tick') => {
 };
 const GONE = 'cannot read OOM kills from the kernel log any more: /dev/kmsg: EIO (i/o error); evictd tries again at every tick';
 
-test('a kernel log that fails: its last records are read, and failure and recovery are logged once', () => {
+test('the last records of a failing kernel log are read, and failure and recovery are logged once', () => {
   const kills = start();
   logs[0]?.unread.push(RECORD);
   logs[0]?.goAway();
@@ -123,7 +123,7 @@ test('a kernel log that cannot be opened at the start is tried again', () => {
   expect(logs[0]?.live).toBe(false);
 });
 
-test('a system without an OOM killer: no record and no warning', () => {
+test('a system without an OOM killer has no record and no warning', () => {
   const kills = start({ kernelKills: undefined });
   tick(kills);
   kills.close();

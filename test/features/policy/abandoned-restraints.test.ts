@@ -9,7 +9,7 @@ import { CollectedLog } from '../../support/oom-score-adj.js';
 import { eventually } from '../../support/eventually.js';
 import { freezable, freezers, ladder } from './ladder.js';
 
-describe.runIf(freezers.length > 0)('what an evictd has frozen', () => {
+describe.runIf(freezers.length > 0)('cgroups that an earlier evictd has frozen', () => {
   const workload = freezable(freezers[0] ?? 'freezer');
 
   /** A directory with the file of an evictd that has frozen the workload, and its lock file. */
@@ -24,7 +24,7 @@ describe.runIf(freezers.length > 0)('what an evictd has frozen', () => {
     return { directory, lock, files: () => readdirSync(directory).filter((name) => name.startsWith('held-')) };
   };
 
-  test('stays while that evictd lives, and is given back when it has ended', async () => {
+  test('stay frozen while that evictd runs, and are released when it has ended', async () => {
     const { directory, lock, files } = await frozen();
     const living = new native.FileLock(lock);
     expect(liftAbandoned(undefined, { directory })).toEqual({ lifted: [], left: [] });
@@ -38,7 +38,7 @@ describe.runIf(freezers.length > 0)('what an evictd has frozen', () => {
     expect([workload().isFrozen(), files()]).toEqual([false, []]);
   });
 
-  test('is given back by the evictd that holds its lock by another path', async () => {
+  test('are released by the evictd that holds the same lock by another path', async () => {
     const { directory, lock } = await frozen();
     const own = new native.FileLock(lock);
     symlinkSync('run', join(directory, 'var-run'));
@@ -47,7 +47,7 @@ describe.runIf(freezers.length > 0)('what an evictd has frozen', () => {
     expect([lifted.length, workload().isFrozen()]).toEqual([1, false]);
   });
 
-  test('is given back where the directory of its lock is gone', async () => {
+  test('are released where the directory of the lock was deleted', async () => {
     const { directory } = await frozen();
     rmSync(join(directory, 'run'), { recursive: true });
     expect(liftAbandoned(undefined, { directory }).lifted).toHaveLength(1);
@@ -55,7 +55,7 @@ describe.runIf(freezers.length > 0)('what an evictd has frozen', () => {
   });
 });
 
-test('a file that cannot be read is left, with a warning; one of another boot is removed', () => {
+test('a file that cannot be read is kept with a warning, and one of another boot is removed', () => {
   const directory = scratch();
   const [bad, old] = ['a', 'b'].map((lock) => restraintFilePath(lock, directory));
   writeFileSync(bad ?? '', '{');

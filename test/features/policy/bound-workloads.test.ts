@@ -13,7 +13,7 @@ const nodes = (path: string): readonly number[] | 'unknown' | undefined => {
 
 test.each<[rule: string, isNested: boolean, boundAt: readonly string[]]>([
   ['the uppermost cgroup with the same nodes, on v2', true, ['/db.slice/two.slice/narrow', '/db.slice']],
-  ['on v1 a process of one cgroup says nothing about the others beside it', false, ['/db.slice/two.slice/narrow', '/db.slice/two.slice/a']],
+  ['on v1 a process of one cgroup says nothing about sibling cgroups', false, ['/db.slice/two.slice/narrow', '/db.slice/two.slice/a']],
 ])('%s', (_rule, isNested, boundAt) => {
   const found = boundWorkloads(['/web', '/new', '/db.slice/two.slice/narrow', '/db.slice/two.slice/a'], nodes, isNested);
   expect(found.map((each) => [each.nodes, each.boundAt])).toEqual([

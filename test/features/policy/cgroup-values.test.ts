@@ -30,7 +30,7 @@ function valuesOf(
 test.each<[above: number, spared: number]>([
   [30, 30],
   [0, 0],
-])('what the kernel spares is bounded by the cgroup above, which asks for %s', (above, spared) => {
+])('memory protection is limited by the parent cgroup, which asks for %s', (above, spared) => {
   const files = { 'a/memory.low': above, 'a/memory.current': 100, 'a/b/memory.low': 40, 'a/b/memory.current': 50 };
   expect(valuesOf(['memory.protected'], files)).toMatchObject({ 'memory.current': 50, 'memory.protected': spared });
 });
@@ -38,14 +38,14 @@ test.each<[above: number, spared: number]>([
 test.each<[rule: string, low: number, ofRule: bigint | undefined, request: number | undefined]>([
   ['memory.low', 40, undefined, 40],
   ['a rule before memory.low', 40, 70n, 70],
-  ['none: it is missing, so that no share of it is exceeded', 0, undefined, undefined],
+  ['no setting: it is missing, so that no share of it is exceeded', 0, undefined, undefined],
   ['a rule with a request of 0: the same', 40, 0n, undefined],
-])('the request by %s', (_rule, low, ofRule, request) => {
+])('the request of a cgroup by %s', (_rule, low, ofRule, request) => {
   const files = { 'a/b/memory.low': low, 'a/b/memory.min': 0, 'a/b/memory.current': 50 };
   expect(valuesOf(['memory.request'], files, ofRule)['memory.request']).toBe(request);
 });
 
-test('the age of a unit is the time since systemd started it; it is missing until systemd has answered', () => {
+test('the age of a unit is the time since systemd started it, and is missing until systemd has answered', () => {
   const files = { 'a/b/memory.current': 50 };
   const ageOf = (since: UnitSince): number | undefined => valuesOf(['age'], files, undefined, since).age;
   const now = process.hrtime.bigint();

@@ -19,10 +19,10 @@ function holder(mib: number): Promise<TestCgroup> {
   });
 }
 
-describe.each(freezers)('freeze, in the cgroup of the hierarchy: %s', (name) => {
+describe.each(freezers)('freeze with %s', (name) => {
   const workload = freezable(name);
 
-  test('its processes stand still until it is given back', async () => {
+  test('stops the processes until they are released', async () => {
     const { act } = ladder();
     const { target, isFrozen } = workload();
     expect(await act({ action: 'freeze', target, forNs })).toEqual({ result: 'done' });
@@ -31,7 +31,7 @@ describe.each(freezers)('freeze, in the cgroup of the hierarchy: %s', (name) => 
     expect(isFrozen()).toBe(false);
   });
 
-  test('two policies want it: the last one gives it back', async () => {
+  test('by two policies lasts until the last one releases the cgroup', async () => {
     const { act } = ladder();
     const { target, isFrozen } = workload();
     for (const policy of ['a', 'b']) expect(await act({ action: 'freeze', target, forNs }, policy)).toEqual({ result: 'done' });
@@ -42,7 +42,7 @@ describe.each(freezers)('freeze, in the cgroup of the hierarchy: %s', (name) => 
     expect(isFrozen()).toBe(false);
   });
 
-  test('what another program has frozen stays frozen', async () => {
+  test('does not release what another program has frozen', async () => {
     const { act } = ladder();
     const { target, isFrozen } = workload();
     const other = ladder();
@@ -53,7 +53,7 @@ describe.each(freezers)('freeze, in the cgroup of the hierarchy: %s', (name) => 
     expect(isFrozen()).toBe(true);
   });
 
-  test('a cgroup that was made again under its name, evictd itself, and the root are left alone', async () => {
+  test('does not touch a cgroup that was made again under its name, evictd itself, and the root', async () => {
     const { target, isFrozen } = workload();
     const { act } = ladder();
     expect(await act({ action: 'freeze', target: { ...target, id: `${target.path}#1` }, forNs })).toMatchObject({ result: 'failed' });
@@ -76,7 +76,7 @@ test('a workload that shares its freezer with others is not frozen', async () =>
 });
 
 describe.runIf(!isV2)('cgroup v1', () => {
-  test('has neither memory.high nor memory.reclaim: the action fails and says so', async () => {
+  test('has neither memory.high nor memory.reclaim, so the action fails with that reason', async () => {
     const { act } = ladder();
     const target = { id: '/x#1', name: 'x', path: '/x' };
     expect(await act({ action: 'throttle', target, memoryHigh: { kind: 'usage' }, forNs })).toEqual({
@@ -91,7 +91,7 @@ describe.runIf(!isV2)('cgroup v1', () => {
 });
 
 describe.runIf(isV2)('throttle', () => {
-  test('at its usage, a part of it or an amount, until it is given back', async () => {
+  test('limits a workload to its usage, a part of it or an amount, until it is released', async () => {
     const cgroup = await holder(32);
     const target = targetOf(cgroup);
     const { act } = ladder();
@@ -108,7 +108,7 @@ describe.runIf(isV2)('throttle', () => {
     }
   });
 
-  test('a limit of the operator is given back, and never raised', async () => {
+  test('restores the limit of the operator, and never raises it', async () => {
     const cgroup = await holder(8);
     const target = targetOf(cgroup);
     cgroup.write('memory.high', String(64n * MIB));
@@ -137,7 +137,7 @@ describe.runIf(isV2)('reclaim', () => {
     return cgroup;
   };
 
-  test('frees what was asked for, from one workload after the other, and says how much', async () => {
+  test('frees the requested amount from one workload after the other, and reports how much', async () => {
     const first = await cached(24);
     const { act } = ladder();
     const usage = (): bigint => BigInt(first.read('memory.current'));
@@ -149,7 +149,7 @@ describe.runIf(isV2)('reclaim', () => {
     expect(before - usage() >= 15n * MIB, `${String(before)} ${String(usage())}`).toBe(true);
   });
 
-  test('never more than what a workload uses above its request', async () => {
+  test('never takes more than a workload uses above its request', async () => {
     const cgroup = await cached(24);
     const { act } = ladder();
     const targets = [{ ...targetOf(cgroup), excessBytes: 4n * MIB }];
@@ -159,7 +159,7 @@ describe.runIf(isV2)('reclaim', () => {
     });
   });
 
-  test('does not begin after its time, and fails where nothing can be reclaimed from', async () => {
+  test('does not begin after its time, and fails where no workload has memory to reclaim', async () => {
     const cgroup = await cached(8);
     const { act } = ladder();
     const targets = [{ ...targetOf(cgroup), excessBytes: 4n * MIB }];
@@ -176,7 +176,7 @@ describe.runIf(isV2)('reclaim', () => {
 describe('run', () => {
   const command = { action: 'run', command: ['/bin/x', 'y'], timeoutNs: 60n * SECOND } as const;
 
-  test('the program gets the policy, its scope and condition, and limits', async () => {
+  test('gives the program the policy, its scope and condition, and limits', async () => {
     const ran: LimitedCommand[] = [];
     const { act } = ladder({ runner: { run: (given) => (ran.push(given), Promise.resolve({ result: 'succeeded' })) } });
     expect(await act(command)).toEqual({ result: 'done' });
@@ -191,16 +191,16 @@ describe('run', () => {
   test.each<[rule: string, timeoutNs: bigint, result: string]>([
     ['fails', 60n * SECOND, 'failed'],
     ['takes its whole time', 0n, 'timed-out'],
-  ])('a program that %s', async (_rule, timeoutNs, result) => {
+  ])('reports a program that %s', async (_rule, timeoutNs, result) => {
     const { act } = ladder({ runner: { run: () => Promise.resolve({ result: 'failed', error: 'it failed (why)' }) } });
     expect(await act({ ...command, timeoutNs })).toEqual({ result, error: 'it failed (why)' });
   });
 
-  test('a runner that throws is a failure', async () => {
+  test('reports a runner that throws as a failure', async () => {
     expect(await ladder().act(command)).toEqual({ result: 'failed', error: 'no program is run here' });
   });
 });
 
-test('notify does nothing more', async () => {
+test('the action notify does nothing itself', async () => {
   expect(await ladder().act({ action: 'notify' })).toEqual({ result: 'done' });
 });

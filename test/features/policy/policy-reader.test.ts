@@ -62,7 +62,7 @@ const pathsOf = (readings: readonly ScopeReading[] = []): string[] => readings.m
 const values = (reading: ScopeReading | undefined): Partial<Record<RawValue, number>> => Object.fromEntries(reading?.values ?? []);
 
 describe('the cgroups of a scope', () => {
-  test('match the pattern at any depth, and are found when they come and go', () => {
+  test('match the pattern at any depth, and are found when they are created and deleted', () => {
     const [a, b] = [root.child('a'), root.child('b')];
     const inner = a.child('app');
     const read = reader([
@@ -87,7 +87,7 @@ describe('the cgroups of a scope', () => {
     expect(found()).toEqual({ deep: [], flat: ['/a', '/b'] });
   });
 
-  test('with others below them are listed at most once a second, and too many of a unit are a problem', () => {
+  test('below which there are others are listed at most once a second, and too many in a unit are a problem', () => {
     const slice = testCgroup(`evictdtest${String(process.pid)}.slice`);
     onTestFinished(() => slice.cleanup());
     const read = reader([policy('all', 'memory.current > 1Mi', `${slice.path}/**`)]);
@@ -103,7 +103,7 @@ describe('the cgroups of a scope', () => {
     ]);
   });
 
-  test('one that was made again under its name is another', () => {
+  test('that were made again under their name are other cgroups', () => {
     const child = root.child('a');
     const read = reader([policy('p', 'memory.current > 1Mi', `${root.path}/*`)]);
     const id = (): bigint | undefined => read.read().scopes.get('p')?.[0]?.id;
@@ -115,7 +115,7 @@ describe('the cgroups of a scope', () => {
     expect(after).toBeGreaterThan(before ?? 0n);
   });
 
-  test('are named where there are none', () => {
+  test('that match nothing are named as a problem', () => {
     const read = reader([policy('p', 'memory.current > 1Mi', `${root.path}/none`), policy('q', 'memory.current > 1Mi', root.path)]);
     read.read();
     expect(read.problems()).toMatchObject([
@@ -125,7 +125,7 @@ describe('the cgroups of a scope', () => {
 });
 
 describe('a cgroup that a condition names', () => {
-  test('is read for every policy, also one about the node, and may come and go', () => {
+  test('is read for every policy, also one about the node, and may be created and deleted', () => {
     const child = root.child('a').child('b');
     const [there, late] = [`${root.path}/a/b`, `${root.path}/late`];
     const read = reader([
@@ -152,11 +152,11 @@ describe('a cgroup that a condition names', () => {
     expect(found()).toEqual({ named: ['/late'], scopes: [['scope', []]] });
   });
 
-  test('of no policy: nothing is said of any', () => {
+  test('is not read if no condition names one', () => {
     expect(reader([policy('p', 'memory.current > 1Mi', root.path)]).read()).not.toHaveProperty('named');
   });
 
-  test('without a memory controller it is not known', () => {
+  test('has no values without a memory controller', () => {
     const none = new PolicyReader(
       { native, hierarchies: {} as typeof hierarchies, node: undefined, requestOf: () => undefined, unitSince },
       [policy('p', '!cgroup(/a) exists')],
@@ -166,7 +166,7 @@ describe('a cgroup that a condition names', () => {
   });
 });
 
-describe('values', () => {
+describe('the values of a cgroup', () => {
   test('are those that the conditions need, and no others', async () => {
     const child = root.child('a');
     await child.spawn('/bin/sh', ['-c', 'head -c 16m /dev/zero | tail -c 16m | sleep 600']);
@@ -181,7 +181,7 @@ describe('values', () => {
     expect(found.age).toBeLessThan(600);
   });
 
-  test('the memory nodes are looked up where a condition needs them only, and once for all readings', () => {
+  test('include memory nodes only where a condition needs them, read once for all readings', () => {
     for (const name of ['a', 'b']) root.child(name);
     const opensOf = (when: string): number => {
       const before = boundMemory.opened;
@@ -192,7 +192,7 @@ describe('values', () => {
     expect([opensOf('memory.current > 1Mi'), opensOf('memory.boundNodes.available < 10%')]).toEqual([0, 1]);
   });
 
-  test('a limit that is not set is missing; a policy about another cgroup does not add values', () => {
+  test('have no limit that is not set, and a policy about another cgroup adds none', () => {
     root.child('a');
     const read = reader([
       policy('limits', 'memory.max > 1Mi | memory.anon > 1Mi', `${root.path}/a`),
@@ -204,7 +204,7 @@ describe('values', () => {
     expect(namesOf('other')).toEqual(['memory.current', 'memory.events.max']);
   });
 
-  test('of a cgroup that is gone are not those of the next one', () => {
+  test('of a deleted cgroup are not those of the next one', () => {
     const child = root.child('a');
     const read = reader([policy('many', 'memory.anon > 1Mi', `${root.path}/a`), policy('few', 'memory.current > 1Mi', `${root.path}/b`)]);
     expect(values(read.read().scopes.get('many')?.[0])['memory.anon']).toBeDefined();
@@ -214,13 +214,13 @@ describe('values', () => {
     expect(Object.keys(values(read.read().scopes.get('few')?.[0]))).toEqual(['memory.current']);
   });
 
-  test('a limit that is set is read', () => {
+  test('include a limit that is set', () => {
     root.child('a').limit(64n * 1024n * 1024n);
     const read = reader([policy('p', 'memory.max > 1Mi', `${root.path}/a`)]);
     expect(read.read().scopes.get('p')?.[0]?.values.get('memory.max')).toBe(64 * 1024 * 1024);
   });
 
-  test('the request is that of a rule, else what the kernel guarantees', () => {
+  test('have the request of a rule, or else the memory protection of the kernel', () => {
     for (const name of ['a', 'b']) root.child(name);
     if (isV2) root.child('c').write('memory.low', '8388608');
     const requestOf = (path: string): bigint | undefined => (path.endsWith('/a') ? 5n : undefined);
@@ -233,10 +233,10 @@ describe('values', () => {
   });
 });
 
-describe('the node', () => {
+describe('the values of the node', () => {
   const when = 'memory.pressure.some.avg10 > 1% & pgscan > 1/s over 10s & memory.anon > 1Mi & memory.kernelAvailable < 10%';
 
-  test('the machine: pressure, reclaim and amounts, also where no threshold asks for them', () => {
+  test('of a whole machine are pressure, reclaim and amounts, also where no threshold needs them', () => {
     const { node } = reader([policy('p', when)]).read();
     const found = values(node);
     expect(Object.keys(found)).toEqual(
@@ -251,7 +251,7 @@ describe('the node', () => {
     expect(found['memory.anon']).toBeGreaterThan(1024 * 1024);
   });
 
-  test('a cgroup: its own values; of the machine only what thresholds take from it, too', () => {
+  test('in a cgroup are those of the cgroup, and from the machine only those that thresholds use', () => {
     root.child('a');
     const { node } = reader([policy('p', when)], { node: root.path }).read();
     const found = values(node);
@@ -260,7 +260,7 @@ describe('the node', () => {
     expect(found['memory.pressure.some.avg10']).toBeDefined();
   });
 
-  test('is not read where no policy needs it', () => {
+  test('are not read where no policy needs them', () => {
     const read = reader([policy('p', 'memory.current > 1Mi', root.path)]).read();
     expect(read.node).toBeUndefined();
   });

@@ -7,7 +7,7 @@ import { SECOND } from '../../core/support.js';
 
 const about = (text: string, scope: 'node' | 'cgroup' = 'node'): ConfiguredPolicy => ofCgroup([], { when: condition(text, scope) });
 
-describe('what wakes', () => {
+describe('the pressure notifiers of policies', () => {
   test.each<[rule: string, policies: readonly ConfiguredPolicy[], triggers: readonly string[]]>([
     ['a window', [about('memory.pressure.full > 40% over 4s')], ['memory full 400000000 4s']],
     ['an average: the period of the kernel', [about('io.pressure.some.avg60 >= 10%')], ['io some 100000000 2s']],
@@ -22,7 +22,7 @@ describe('what wakes', () => {
       [about('node.memory.pressure.some > 40% & memory.pressure.some > 1%', 'cgroup')],
       ['memory some 400000000 2s'],
     ],
-    ['no pressure that falls, and nothing else', [about('memory.pressure.some < 40% & memory.available < 10%')], []],
+    ['are not armed for falling pressure', [about('memory.pressure.some < 40% & memory.available < 10%')], []],
   ])('%s', (_rule, policies, triggers) => {
     const said = triggersOf(policies).map(
       ({ resource, kind, share, windowNs }) => `${resource} ${kind} ${String(share)} ${String(windowNs / SECOND)}s`,
@@ -59,7 +59,7 @@ test.each<[rule: string, place: ConstructorParameters<typeof PressureTriggers>[1
   ['the machine', { memory: undefined, node: undefined }, '/proc/pressure/memory'],
   ['a cgroup as the node', cgroup(2), '/m/node/memory.pressure'],
   ['a cgroup of v1 has the pressure of the machine', cgroup(1), '/proc/pressure/memory'],
-])('%s wakes, until it is closed', (_rule, place, file) => {
+])('pressure of %s wakes evictd until the notifier is closed', (_rule, place, file) => {
   const { native, live } = kernel();
   let woken = 0;
   const triggers = new PressureTriggers(native, place, [about('memory.pressure.full > 40%')], () => (woken += 1));
@@ -70,7 +70,7 @@ test.each<[rule: string, place: ConstructorParameters<typeof PressureTriggers>[1
   expect(live.size).toBe(0);
 });
 
-test('one that could not be armed is tried again', () => {
+test('a notifier that could not be armed is tried again', () => {
   const { native, live, refuse } = kernel();
   refuse(true);
   const triggers = new PressureTriggers(

@@ -20,7 +20,7 @@ describe.runIf(freezers.length > 0)('what is throttled or frozen', () => {
     return given;
   };
 
-  test('is given back by the next evictd', async () => {
+  test('is released by the next evictd', async () => {
     const { file } = await freeze();
     const { restraints, log } = ladder({ file });
     expect(restraints.takeOver()).toMatchObject([{ kind: 'freeze', path: workload().target.path }]);
@@ -29,7 +29,7 @@ describe.runIf(freezers.length > 0)('what is throttled or frozen', () => {
     expect(log.information).toHaveLength(1);
   });
 
-  test('is in the file before it is written to the kernel: without the file it is not done', async () => {
+  test('is in the file before it is written to the kernel, and is not done without the file', async () => {
     const given = ladder({ file: '/proc/evictd-test/file' });
     const { target, isFrozen } = workload();
     expect(await given.act({ action: 'freeze', target, forNs })).toMatchObject({
@@ -40,7 +40,7 @@ describe.runIf(freezers.length > 0)('what is throttled or frozen', () => {
     expect(given.restraints.all).toEqual([]);
   });
 
-  test('is given back at the end, and when its policy is removed', async () => {
+  test('is released at the end, and when its policy is removed', async () => {
     const given = await freeze();
     given.restraints.keepOnly(new Set(['test']));
     expect(workload().isFrozen()).toBe(true);
@@ -52,7 +52,7 @@ describe.runIf(freezers.length > 0)('what is throttled or frozen', () => {
     expect(existsSync(given.file)).toBe(false);
   });
 
-  test('is left to another program that has changed it since', async () => {
+  test('is left as another program has changed it since', async () => {
     const { file } = await freeze();
     const { target, isFrozen } = workload();
     const saved = readFileSync(file, 'utf8');
@@ -65,7 +65,7 @@ describe.runIf(freezers.length > 0)('what is throttled or frozen', () => {
     expect(target.path).not.toBe('');
   });
 
-  test('is tried again where it could not be given back', async () => {
+  test('is tried again if it could not be released', async () => {
     const given = await freeze();
     const { target, isFrozen } = workload();
     await withoutDescriptors(() => {
@@ -81,7 +81,7 @@ describe.runIf(freezers.length > 0)('what is throttled or frozen', () => {
     expect(isFrozen()).toBe(false);
   });
 
-  test('with its cgroup it is gone: another one of that name is left alone', async () => {
+  test('is forgotten with its cgroup, and another cgroup of that name is left unchanged', async () => {
     const { file } = await freeze();
     const text = readFileSync(file, 'utf8');
     writeFileSync(file, text.replace(/"id":"\d+"/, '"id":"1"'));
@@ -91,7 +91,7 @@ describe.runIf(freezers.length > 0)('what is throttled or frozen', () => {
     expect([existsSync(file), next.log.codes]).toEqual([false, []]);
   });
 
-  test('given back while another thread still writes it: it is given back after that', async () => {
+  test('is released after another thread has finished writing it', async () => {
     const given = ladder();
     const { target, isHeld } = workload();
     const imposed = given.act({ action: 'freeze', target, forNs });
@@ -103,7 +103,7 @@ describe.runIf(freezers.length > 0)('what is throttled or frozen', () => {
   });
 });
 
-test('a file that cannot be read is named, and nothing is throttled or frozen beside it', () => {
+test('a file that cannot be read is reported, and nothing is throttled or frozen', () => {
   const file = freshFile();
   writeFileSync(file, '{');
   const { restraints, log } = ladder({ file });
@@ -112,7 +112,7 @@ test('a file that cannot be read is named, and nothing is throttled or frozen be
   expect(readFileSync(file, 'utf8')).toBe('{');
 });
 
-test('a file of another boot is of other cgroups', () => {
+test('a file of another boot is ignored, because its cgroups are others', () => {
   const path = freshFile();
   new RestraintFile(path, 'before', '').save([
     { kind: 'freeze', target: '/a#1', path: '/a', directory: '/a', id: 1n, file: 'cgroup.freeze', before: '0', written: '1' },

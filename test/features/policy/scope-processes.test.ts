@@ -35,7 +35,7 @@ test('without memory.oom.group each process ends alone', async () => {
   expect(read()).toEqual({ one: null, main: null, helper: null });
 });
 
-test.runIf(isV2)('the highest memory.oom.group that a process is in, with what all of it holds', async () => {
+test.runIf(isV2)('a process stands for its highest cgroup with memory.oom.group, with the memory of all of it', async () => {
   const { web, group, read } = await processes({ 'group/memory.oom.group': '1', 'group/main/memory.oom.group': '1' });
   expect(read()).toEqual({ one: null, main: '/group', helper: '/group' });
   const [main] = readProcesses(native, memoryHierarchy(), [anyWorkload('g', { path: group.path, startOrder: inode(group) })]);
@@ -45,7 +45,7 @@ test.runIf(isV2)('the highest memory.oom.group that a process is in, with what a
   expect(read()).toEqual({ one: '', main: '', helper: '' });
 });
 
-test.runIf(isV2)('where one of its processes must not be ended, none of the group is', async () => {
+test.runIf(isV2)('a group with a process that must not be ended is not chosen', async () => {
   const { web, pids, read } = await processes({ 'group/memory.oom.group': '1' });
   writeFileSync(`/proc/${String(pids.get('helper'))}/oom_score_adj`, '-1000');
   expect(read()).toEqual({ one: null });

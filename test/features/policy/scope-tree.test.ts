@@ -18,11 +18,11 @@ beforeEach(() => {
 
 describe('a scope with ** reaches into a unit or a manager', () => {
   test.each([
-    ['with as many cgroups as are listed', () => many(APPS, 511), undefined], // app.slice is one
-    ['with one more', () => many(APPS, 512), '/user.slice/user-1.slice/user@1.service'],
-    ['as deep as is listed', () => [`${APPS}${'/a'.repeat(7)}`], undefined],
-    ['one deeper', () => [`${APPS}${'/a'.repeat(8)}`], '/user.slice/user-1.slice/user@1.service'],
-    ['of the machine with more', () => many('system.slice/delegated.service', 600), '/system.slice/delegated.service'],
+    ['with as many cgroups as the limit', () => many(APPS, 511), undefined], // app.slice is one
+    ['with one cgroup more', () => many(APPS, 512), '/user.slice/user-1.slice/user@1.service'],
+    ['as deep as the limit', () => [`${APPS}${'/a'.repeat(7)}`], undefined],
+    ['one level deeper', () => [`${APPS}${'/a'.repeat(8)}`], '/user.slice/user-1.slice/user@1.service'],
+    ['of the machine with more cgroups', () => many('system.slice/delegated.service', 600), '/system.slice/delegated.service'],
   ])('%s', (_what, paths, cut) => {
     made.make(...paths());
     const tree = new ScopeTree([compileScope({ cgroup: '/**' })]);
@@ -34,7 +34,7 @@ describe('a scope with ** reaches into a unit or a manager', () => {
     expect(made.followed).toContain('user.slice/user-2.slice/user@2.service/app.slice');
   });
 
-  test('with too many is not followed again until they are few', () => {
+  test('with too many cgroups is not listed again until they are few', () => {
     made.make(...many(APPS, 600));
     const tree = new ScopeTree([compileScope({ cgroup: '/user.slice/**/heavy.service' })]);
     tree.list(made.root, made.visitor);
@@ -49,7 +49,7 @@ describe('a scope with ** reaches into a unit or a manager', () => {
     }
   });
 
-  test('counts what appears, also where only members can', () => {
+  test('counts new cgroups, also where only members can appear', () => {
     made.make(...many(APPS, 510));
     const tree = new ScopeTree([compileScope({ cgroup: '/user.slice/*/*/app.slice/*' })]);
     tree.list(made.root, made.visitor);
@@ -57,7 +57,7 @@ describe('a scope with ** reaches into a unit or a manager', () => {
   });
 });
 
-test('the holders of all users together are limited, though none of them matches', () => {
+test('cgroups that contain scopes of all users are limited together, though no scope matches them', () => {
   for (let user = 1; user <= 9; user += 1) made.make(...many(APPS.replaceAll(/(?<=[-@])1/g, String(user)), 505));
   const tree = new ScopeTree([compileScope({ cgroup: '/user.slice/**/none.service' })]);
   expect(tree.list(made.root, made.visitor)).toEqual([]);

@@ -27,7 +27,7 @@ class Units {
   }
 }
 
-test('as soon as systemd has answered, and again when something has changed', async () => {
+test('unit policies are read when systemd has answered, and again when a unit has changed', async () => {
   const units = new Units();
   await units.wake('start');
   expect(units.changes).toEqual([]);
@@ -40,7 +40,7 @@ test('as soon as systemd has answered, and again when something has changed', as
   expect(units.changes).toEqual([['/a'], ['/a', '/b']]);
 });
 
-test('without units there are none', async () => {
+test('without managed units there are no unit policies', async () => {
   const units = new Units();
   units.settings = settings();
   await units.wake('tick');
@@ -52,7 +52,7 @@ test('without units there are none', async () => {
   expect(units.changes).toEqual([['/a'], undefined]);
 });
 
-test('a configuration without managedOOM has none', async () => {
+test('without managedOOM there are no unit policies', async () => {
   const units = new Units();
   units.settings = settings('/a');
   await units.wake('tick');
@@ -61,7 +61,7 @@ test('a configuration without managedOOM has none', async () => {
   expect(units.changes).toEqual([['/a'], undefined]);
 });
 
-test('not within a pass, and not at other wakes than ticks', async () => {
+test('unit policies change at ticks only, and not within a pass', async () => {
   const units = new Units();
   units.settings = settings('/a');
   await units.wake('sampler');
@@ -72,7 +72,7 @@ test('not within a pass, and not at other wakes than ticks', async () => {
   expect(units.changes).toEqual([['/a']]);
 });
 
-test('also at ticks without a pass', async () => {
+test('unit policies change at ticks without a pass, too', async () => {
   const units = new Units();
   units.settings = settings('/a');
   expect(units.policies.skipped(0n)).toBe(true);

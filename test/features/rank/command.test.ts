@@ -31,7 +31,7 @@ const unread = (): OomReading => expect.unreachable('the OOM killer was not aske
 const rank = (given: FakeReading, ...args: string[]): Promise<Ran> =>
   ran((io) => rankCommand({ io, open: () => given, readOomKiller: unread }), args);
 
-test('the order, the reason, and protected workloads', async () => {
+test('rank prints the order, the reasons, and protected workloads', async () => {
   const given = opened(MEMBERS);
   const { out, error } = await rank(given, ...WORKLOADS);
   expect(error).toBeUndefined();
@@ -48,7 +48,7 @@ left out: odd: EIO
   expect(given.armed).toEqual([]);
 });
 
-test('process IDs: by priority, then by their number', async () => {
+test('rank for process IDs sorts by priority, then by their number', async () => {
   const counts = new Map([
     ['id-web', 40n],
     ['id-db', 900n],
@@ -70,7 +70,7 @@ left out: odd: EIO
   expect(json.workloads[0]).not.toHaveProperty('workingSetBytes');
 });
 
-test('for pressure, swap is usage', async () => {
+test('rank for pressure counts swap as usage', async () => {
   const [first] = MEMBERS.usages;
   if (first?.stats === undefined) throw new Error('no statistics');
   const given = { ...MEMBERS, usages: [{ ...first, stats: { ...first.stats, swapBytes: 100n * Mi } }] };
@@ -89,7 +89,7 @@ test('for pressure, swap is usage', async () => {
   expect(await json('memory.available')).not.toHaveProperty('swapBytes');
 });
 
-test('as JSON, every comparator of the order', async () => {
+test('rank -o json has every comparator of the order', async () => {
   const { out } = await rank(opened(MEMBERS), ...WORKLOADS, '-o', 'json');
   const report = JSON.parse(out) as { workloads: unknown[] };
   expect(report).toMatchObject({
@@ -121,12 +121,17 @@ test('as JSON, every comparator of the order', async () => {
 });
 
 test.each<[rule: string, given: Candidates | undefined, args: string[], conclusion: RegExp]>([
-  ['no workload source', MEMBERS, [], /^nothing is evictable: no workload source is configured/],
-  ['no workload', undefined, WORKLOADS, /^nothing is evictable: there is no workload\n/],
-  ['one cgroup, without a process', empty('a'), WORKLOADS, /^nothing is evictable: there is no workload \(1 cgroup has no process\)\n/],
+  ['there is no workload source', MEMBERS, [], /^nothing is evictable: no workload source is configured/],
+  ['there is no workload', undefined, WORKLOADS, /^nothing is evictable: there is no workload\n/],
+  [
+    'there is one cgroup, without processes',
+    empty('a'),
+    WORKLOADS,
+    /^nothing is evictable: there is no workload \(1 cgroup has no process\)\n/,
+  ],
   ['cgroups without a process', empty('a', 'b'), WORKLOADS, /^nothing is evictable: there is no workload \(2 cgroups have no process\)\n/],
   [
-    'only protected ones',
+    'all workloads are protected',
     candidates([workload('db', { protection: { kind: 'critical' } }), 1n]),
     WORKLOADS,
     /\n\nnothing is evictable: every workload is protected\n$/,
@@ -137,13 +142,13 @@ test.each<[rule: string, given: Candidates | undefined, args: string[], conclusi
     [...WORKLOADS, '--signal', 'nodefs.available'],
     /\n\nnothing is evictable: every workload is protected or frees nothing for nodefs.available\n/,
   ],
-])('%s: stated, without an error', async (_rule, given, args, conclusion) => {
+])('rank says, without an error: %s', async (_rule, given, args, conclusion) => {
   const { out, error } = await rank(opened(given), ...args);
   expect(error).toBeUndefined();
   expect(out).toMatch(conclusion);
 });
 
-test('a disk: usage, what an eviction frees, and the age of the measurement', async () => {
+test('rank for a disk prints usage, the amount that an eviction frees, and the age of the measurement', async () => {
   const held = (bytes: bigint): DiskHolding => ({
     uses: { bytes, inodes: 1n },
     frees: { bytes: bytes / 2n, inodes: 1n },
@@ -157,7 +162,7 @@ test('a disk: usage, what an eviction frees, and the age of the measurement', as
   expect(rows.find(([, name]) => name === 'db')?.slice(3)).toEqual(['?', '?', '?', 'never evicted: critical']);
 });
 
-test('the largest users of a disk are listed, also if no workload is evictable', async () => {
+test('rank for a disk lists the largest users, also if no workload is evictable', async () => {
   const amount = (bytes: bigint) => ({ bytes, inodes: 1n });
   const holders: DiskHolders = {
     imagefs: {
@@ -185,7 +190,7 @@ deleted files: java (pid 7) of /a holds 2MiB in 1 deleted file
   expect((await rank(opening, '--signal', 'nodefs.available', ...WORKLOADS)).out).not.toMatch(/holds? /);
 });
 
-describe('cgroups without a process', () => {
+describe('cgroups without processes', () => {
   const vacant = (...used: readonly (bigint | undefined)[]): Candidates => ({
     ...candidates(),
     usages: used.map((workingSetBytes, index) => ({
@@ -209,11 +214,11 @@ describe('cgroups without a process', () => {
     ]);
   });
 
-  test('one has no sum', async () => {
+  test('have no sum if there is one', async () => {
     expect(await listed(vacant(Mi))).toEqual(['no process: /w0 uses 1MiB']);
   });
 
-  test('at most twenty are listed', async () => {
+  test('are listed up to twenty', async () => {
     expect((await listed(vacant(...Array<bigint>(20).fill(Mi)))).slice(19)).toEqual([
       'no process: /w9 uses 1MiB',
       'no process: all 20 use 20MiB',
@@ -222,7 +227,7 @@ describe('cgroups without a process', () => {
     expect(more.slice(20)).toEqual(['no process: 1 more; all 21 use 21MiB']);
   });
 
-  test('stand below the others, whether the pass or the last look tells', async () => {
+  test('are below the others, whether the pass or the last check finds them', async () => {
     const [kept, left] = [candidates([workload('kept'), 2n * Mi]), candidates([workload('left'), 3n * Mi])];
     const given: Candidates = {
       ...candidates([workload('web'), Mi]),
@@ -233,7 +238,7 @@ describe('cgroups without a process', () => {
     expect(out).toMatch(/^1 {2}web .*\n\nmemory.available: web would .*\nno process: \/left uses 3MiB\nno process: \/kept uses 2MiB\nno/m);
   });
 
-  test('as JSON, all of them', async () => {
+  test('are all in the JSON output', async () => {
     const report = JSON.parse((await rank(opened(vacant(0n, Mi, undefined)), ...WORKLOADS, '-o', 'json')).out) as unknown;
     expect(report).toMatchObject({
       evictable: true,
@@ -249,7 +254,7 @@ describe('cgroups without a process', () => {
   });
 });
 
-test('a workload that is protected by a process in it is no victim', async () => {
+test('a workload that a process in it protects is not a victim', async () => {
   const given: Candidates = { ...MEMBERS, veto: ({ name }) => (name === 'batch' ? { kind: 'unlisted' } : undefined) };
   const { out } = await rank(opened(given), ...WORKLOADS);
   expect(out).toMatch(/^- {2}batch .* never evicted: its processes, or the units in it, cannot be listed$/m);
@@ -270,7 +275,7 @@ test('a signal that does not exist is a usage error', async () => {
   expect(await rank(opened(), '--signal', 'nope')).toMatchObject({ exit: 1, error: { code: 'commander.invalidArgument' } });
 });
 
-test('closed where the candidates cannot be ranked', async () => {
+test('the readings are closed where the candidates cannot be ranked', async () => {
   const given = opened();
   const failing = {
     ...given,
@@ -287,7 +292,7 @@ test('closed where the candidates cannot be ranked', async () => {
 
 test.each<[rule: string, given: Candidates, cells: Record<string, unknown>]>([
   [
-    'not known is null',
+    'an unknown value is null',
     { ...MEMBERS, usages: [{ workload: workload('dark'), stats: undefined }] },
     { workingSetBytes: null, usageBytes: null, aboveRequestBytes: 0, reasons: 'uses an unknown amount, has no request, priority 0' },
   ],
@@ -296,12 +301,12 @@ test.each<[rule: string, given: Candidates, cells: Record<string, unknown>]>([
     candidates([workload('half', { requests: { ...requesting(0n), memory: 100_500_000_000n } }), 200n]),
     { requestBytes: 100.5, aboveRequestBytes: 99.5 },
   ],
-])('JSON: %s', async (_rule, given, cells) => {
+])('a value in JSON: %s', async (_rule, given, cells) => {
   const { out } = await rank(opened(given), ...WORKLOADS, '-o', 'json');
   expect((JSON.parse(out) as { workloads: unknown[] }).workloads[0]).toMatchObject(cells);
 });
 
-describe('--kernel', () => {
+describe('rank --kernel', () => {
   const cgroupsRead: (string | undefined)[] = [];
   const kernel = (oom: OomReading, ...args: string[]): Promise<Ran> =>
     ran(
@@ -325,7 +330,7 @@ describe('--kernel', () => {
     task(43, 30n, { name: 'cron' }),
   ];
 
-  test('both orders, endangered workloads and exempt processes', async () => {
+  test('prints both orders, endangered workloads and exempt processes', async () => {
     const { out, error } = await kernel(oomReading(tasks), ...WORKLOADS, '--kernel');
     expect(error).toBeUndefined();
     expect(`\n${out}`).toBe(`
@@ -346,7 +351,7 @@ never killed: oom_score_adj -1000: sshd (pid 42); init: systemd (pid 1); 1 kerne
 `);
   });
 
-  test('as JSON', async () => {
+  test('prints the same as JSON', async () => {
     const { out } = await kernel(oomReading(tasks), ...WORKLOADS, '--kernel', '-o', 'json', '--limit', '2');
     const report = JSON.parse(out) as { processes: unknown[]; workloads: unknown[] };
     expect(report).toMatchObject({
@@ -383,7 +388,7 @@ never killed: oom_score_adj -1000: sshd (pid 42); init: systemd (pid 1); 1 kerne
 
   const memcg = { memcg: { cgroup: '/w', totalBytes: 256n * Mi } };
   test.each<[rule: string, oom: OomReading, said: RegExp]>([
-    ['no process', oomReading([]), /^the machine: the kernel finds no process that it may kill$/m],
+    ['there is no process', oomReading([]), /^the machine: the kernel finds no process that it may kill$/m],
     ['--limit lines, and how many more there are', oomReading([...tasks, task(44, 1n)]), /^… and 2 more \(--limit 4 lists all\)$/m],
     [
       'a group dies together',
@@ -393,11 +398,15 @@ never killed: oom_score_adj -1000: sshd (pid 42); init: systemd (pid 1); 1 kerne
     ['a group in its row', oomReading(tasks.map((each) => ({ ...each, group: '/g' }))), /^1 .* db {8}with all of \/g$/m],
     ['v1 has no groups', oomReading(tasks, { cgroupVersion: 1 }), /^cgroup v1 has no memory.oom.group: /m],
     [
-      'too close to tell',
+      'the orders are too close to be certain',
       oomReading(tasks, { uncertainBytes: 20n * Mi }),
       /^postgres \(pid 40\) and java \(pid 41\) differ by only 20MiB: the kernel may choose either$/m,
     ],
-    ['no limit of its own', oomReading(tasks, { ...memcg, instead: '/w/a' }), /^\/w\/a has no memory limit of its own: .* of memcg \/w$/m],
+    [
+      'the cgroup has no limit of its own',
+      oomReading(tasks, { ...memcg, instead: '/w/a' }),
+      /^\/w\/a has no memory limit of its own: .* of memcg \/w$/m,
+    ],
     [
       'killing is switched off',
       oomReading(tasks, { ...memcg, settings: { panic: 0, killAllocating: false, killDisabled: true } }),
@@ -416,8 +425,8 @@ never killed: oom_score_adj -1000: sshd (pid 42); init: systemd (pid 1); 1 kerne
     ],
     ['a container', oomReading(tasks, { initialPidNamespace: false }), /^in a container: /m],
     ['memory nodes', oomReading(tasks, { boundToNodes: 1 }), /^1 process may use some NUMA nodes only/m],
-    ['unreadable ones', oomReading(tasks, { unreadable: 2 }), /^2 processes could not be read$/m],
-  ])('%s: stated', async (_rule, oom, said) => {
+    ['processes cannot be read', oomReading(tasks, { unreadable: 2 }), /^2 processes could not be read$/m],
+  ])('says: %s', async (_rule, oom, said) => {
     const { out, error } = await kernel(oom, ...WORKLOADS, '--kernel', '--limit', '2');
     expect(error).toBeUndefined();
     expect(out).toMatch(said);
@@ -430,7 +439,7 @@ never killed: oom_score_adj -1000: sshd (pid 42); init: systemd (pid 1); 1 kerne
       /panic/,
     ],
     [
-      'two of one group are close',
+      'two processes of one group are close',
       oomReading(
         tasks.map((each) => ({ ...each, group: '/g' })),
         { uncertainBytes: 20n * Mi },
@@ -438,15 +447,15 @@ never killed: oom_score_adj -1000: sshd (pid 42); init: systemd (pid 1); 1 kerne
       /differ by/,
     ],
     ['far enough apart', oomReading(tasks, { uncertainBytes: 20n * Mi - 1n }), /differ by/],
-    ['all are listed', oomReading(tasks), /more \(--limit/],
+    ['all processes are listed', oomReading(tasks), /more \(--limit/],
     ['advice that is followed already', oomReading(tasks), /consider/, '--oom-score-adj', 'rank'],
-  ])('%s: not stated', async (_rule, oom, unsaid, ...args) => {
+  ])('does not say: %s', async (_rule, oom, unsaid, ...args) => {
     expect((await kernel(oom, ...WORKLOADS, '--kernel', '--limit', '3', ...args)).out).not.toMatch(unsaid);
   });
 
   test.each<[rule: string, args: string[], conclusion: RegExp]>([
-    ['no workload source', [], /first; no workload source is configured, so there is no eviction order to compare with$/m],
-    ['both the same', WORKLOADS, /\(pid 41\) of batch first; evictd would evict the same workload$/m],
+    ['there is no workload source', [], /first; no workload source is configured, so there is no eviction order to compare with$/m],
+    ['both orders are the same', WORKLOADS, /\(pid 41\) of batch first; evictd would evict the same workload$/m],
   ])('%s', async (_rule, args, conclusion) => {
     const { out } = await kernel(oomReading(tasks.filter(({ name }) => name !== 'postgres')), ...args, '--kernel');
     expect(out).toMatch(conclusion);
@@ -456,17 +465,17 @@ never killed: oom_score_adj -1000: sshd (pid 42); init: systemd (pid 1); 1 kerne
     ['the machine', ['--kernel'], undefined],
     ["the node's cgroup", ['--kernel', '--node-cgroup', '/n'], '/n'],
     ['--memcg wins, and needs no --kernel', ['--memcg', '/w', '--node-cgroup', '/n'], '/w'],
-  ])('the OOM of %s', async (_rule, args, cgroup) => {
+  ])('prints the OOM order of %s', async (_rule, args, cgroup) => {
     cgroupsRead.length = 0;
     expect((await kernel(oomReading(tasks), ...args)).out).toMatch(/^OOM order of/);
     expect(cgroupsRead).toEqual([cgroup]);
   });
 
   test.each<[rule: string, args: string[], error: object]>([
-    ['another signal than memory', ['--kernel', '-s', 'pid.available'], { code: 'EVICTD_USAGE' }],
+    ['a signal for another resource', ['--kernel', '-s', 'pid.available'], { code: 'EVICTD_USAGE' }],
     ['a limit of nothing', ['--kernel', '--limit', '0'], { code: 'commander.invalidArgument' }],
-    ['a limit that is no number', ['--kernel', '--limit', 'all'], { code: 'commander.invalidArgument' }],
-  ])('%s is a usage error', async (_rule, args, error) => {
+    ['a limit that is not a number', ['--kernel', '--limit', 'all'], { code: 'commander.invalidArgument' }],
+  ])('refuses %s as a usage error', async (_rule, args, error) => {
     expect((await kernel(oomReading(tasks), ...args)).error).toMatchObject(error);
   });
 });
@@ -481,6 +490,6 @@ test.each<[place: number, text: string]>([
   [13, '13th'],
   [21, '21st'],
   [111, '111th'],
-])('%i is %s', (place, text) => {
+])('the ordinal of %i is %s', (place, text) => {
   expect(ordinal(place)).toBe(text);
 });

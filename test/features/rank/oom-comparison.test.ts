@@ -19,7 +19,7 @@ const placesOf = (compared: readonly OomComparison[]): unknown[] =>
 
 const critical = { protection: { kind: 'critical' } } as const;
 
-describe('places', () => {
+describe('the ranks of workloads in the OOM order', () => {
   test.each<[rule: string, workloads: Workload[], tasks: OomTask[], places: unknown[], domain?: string]>([
     [
       'the first process of each workload counts; processes without a workload are omitted',
@@ -54,7 +54,7 @@ describe('places', () => {
     ],
     ['the memcg is in a workload', [workload('a', { path: '/w/a' })], [task(10, 9n, { cgroup: '/w/a/x/y' })], [['a', 1, 1, 10]], '/w/a/x'],
     [
-      'of nested workloads the inner one',
+      'a process counts for the inner one of nested workloads',
       [workload('outer', { path: '/w' }), workload('inner', { path: '/w/i' })],
       [task(10, 9n, { cgroup: '/w/i/x' }), task(11, 1n, { cgroup: '/w' })],
       [['outer', 1, 2, 11], ['inner', 2, 1, 10]], // prettier-ignore
@@ -64,27 +64,27 @@ describe('places', () => {
   });
 });
 
-describe('protected, and the kernel would kill it', () => {
+describe('protected workloads that the kernel would kill', () => {
   const sized = (db: bigint, web: bigint): OomTask[] => [task(10, db, { cgroup: '/db' }), task(11, web, { cgroup: '/web' })];
 
   test.each<[rule: string, workloads: Workload[], tasks: OomTask[], endangered: string[]]>([
-    ['before one that may go', [workload('db', critical), workload('web')], sized(9n, 5n), ['db']],
-    ['after all that may go', [workload('db', critical), workload('web')], sized(5n, 9n), []],
+    ['is killed before an evictable workload', [workload('db', critical), workload('web')], sized(9n, 5n), ['db']],
+    ['is killed after all evictable workloads', [workload('db', critical), workload('web')], sized(5n, 9n), []],
     ['first, as the only workload', [workload('db', critical)], sized(5n, 9n), ['db']],
-    ['only protected ones: the first', [workload('db', critical), workload('web', critical)], sized(9n, 5n), ['db']],
+    ['is the first of only protected workloads', [workload('db', critical), workload('web', critical)], sized(9n, 5n), ['db']],
     [
-      'before one that the kernel cannot kill',
+      'is killed before a process that the kernel cannot kill',
       [workload('x'), workload('db', critical), workload('web')],
       [...sized(5n, 9n), task(12, 99n, { cgroup: '/x', oomScoreAdj: -1000 })],
       ['db'],
     ],
     [
-      'with one that may go',
+      'has points equal to an evictable workload',
       [workload('web'), workload('x'), workload('db', critical)],
       [task(9, 9n, { cgroup: '/x' }), task(10, 5n, { cgroup: '/db', group: '/' }), task(11, 1n, { cgroup: '/web', group: '/' })],
       ['db'],
     ],
-    ['one that may go is none', [workload('db'), workload('web')], sized(9n, 5n), []],
+    ['an evictable workload is not endangered', [workload('db'), workload('web')], sized(9n, 5n), []],
     ['out of the reach of both', [workload('db', critical), workload('web')], [task(10, 9n, { cgroup: '/db', oomScoreAdj: -1000 })], []],
   ])('%s', (_rule, workloads, tasks, endangered) => {
     const compared = compare(workloads, tasks);

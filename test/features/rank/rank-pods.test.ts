@@ -58,7 +58,7 @@ const SUMMARY = {
   ],
 };
 
-test('the order of a kubelet: pods without statistics, pods above their request, the others', async () => {
+test('rank --pods has the order of a kubelet: pods without statistics, pods above their request, the others', async () => {
   const { out, error } = await rank('--pods', file('pods.json', PODS), '--summary', file('summary.json', SUMMARY));
   expect(error).toBeUndefined();
   expect(`\n${out}`).toBe(`
@@ -74,7 +74,7 @@ left out: 1 on other nodes, 2 ended, 1 not scheduled, 1 listed twice
 `);
 });
 
-test('as JSON, in the unit of the signal', async () => {
+test('rank --pods -o json prints amounts in the unit of the signal', async () => {
   const { out } = await rank('--pods', file('pods.json', PODS), '--summary', file('summary.json', SUMMARY), '-o', 'json');
   const report = JSON.parse(out) as { pods: unknown[] };
   expect(report).toMatchObject({
@@ -103,7 +103,7 @@ test('as JSON, in the unit of the signal', async () => {
   expect(report.pods[0]).toMatchObject({ name: 'new', usage: null });
 });
 
-describe('documents', () => {
+describe('documents that rank --pods reads', () => {
   test.each<[rule: string, pods: unknown, names: readonly string[]]>([
     ['a PodList', { kind: 'PodList', items: [pod('web', {})] }, ['web']],
     ['an array', [pod('web', {})], ['web']],
@@ -118,33 +118,39 @@ describe('documents', () => {
     expect((JSON.parse(out) as { pods: { name: string }[] }).pods.map(({ name }) => name)).toEqual(names);
   });
 
-  test('integers beyond 2^53 are kept', async () => {
+  test('keep integers beyond 2^53', async () => {
     const summary = '{"node":{},"pods":[{"podRef":{"uid":"uid-web"},"memory":{"workingSetBytes":9007199254740993}}]}';
     const { out } = await rank('--pods', file('pods.json', pod('web', {})), '--summary', file('summary.json', summary), '-o', 'json');
     expect(JSON.parse(out)).toMatchObject({ node: null, available: null, pods: [{ usage: '9007199254740993' }] });
   });
 
   test.each<[rule: string, pods: unknown, summary: unknown, exit: number, message: string]>([
-    ['no JSON', '{"items":', SUMMARY, 65, 'pods.json is not JSON: '],
+    ['text that is not JSON', '{"items":', SUMMARY, 65, 'pods.json is not JSON: '],
     ['an empty file', '', SUMMARY, 65, 'pods.json is empty'],
-    ['another kind', { kind: 'NodeList', items: [] }, SUMMARY, 65, 'pods.json: kind is "NodeList": PodList, List or Pod is expected'],
     [
-      'an amount that is none, with its path in the list',
+      'a document of another kind',
+      { kind: 'NodeList', items: [] },
+      SUMMARY,
+      65,
+      'pods.json: kind is "NodeList": PodList, List or Pod is expected',
+    ],
+    [
+      'an invalid amount, with its path in the list',
       [pod('a', {}), pod('b', asking('1Gig'))],
       SUMMARY,
       65,
       'pods.json: [1].spec.containers[0].resources.requests.memory: "1Gig": ',
     ],
-    ['a summary whose node is none', PODS, { node: 7 }, 65, 'summary.json: node is 7: an object is expected'],
+    ['a summary with an invalid node', PODS, { node: 7 }, 65, 'summary.json: node is 7: an object is expected'],
     ['a summary without its node', PODS, {}, 65, 'summary.json: node is missing: an object is expected'],
     ['a summary whose node is null', PODS, { node: null }, 65, 'summary.json: node is null: an object is expected'],
     ['pods for a summary', PODS, PODS, 65, 'summary.json: node is missing: an object is expected'],
-    ['nothing for a summary', PODS, null, 65, 'summary.json: node is missing: an object is expected'],
+    ['an empty summary', PODS, null, 65, 'summary.json: node is missing: an object is expected'],
     ['a list for a summary', PODS, [], 65, 'summary.json: the document is a list: an object is expected'],
-    ['a summary whose pods are no list', PODS, { node: {}, pods: {} }, 65, 'summary.json: pods is an object: a list is expected'],
+    ['a summary with pods that are not a list', PODS, { node: {}, pods: {} }, 65, 'summary.json: pods is an object: a list is expected'],
     ['a summary for pods', SUMMARY, SUMMARY, 65, 'pods.json: kind is missing: PodList, List or Pod is expected'],
     [
-      'statistics that are none',
+      'invalid statistics',
       PODS,
       { node: {}, pods: [{ memory: { workingSetBytes: -1 } }] },
       65,
@@ -159,20 +165,20 @@ describe('documents', () => {
     });
   });
 
-  test('a file that is not there', async () => {
+  test('are refused if the file does not exist', async () => {
     const { error } = await rank('--pods', join(directory, 'none.json'), '--summary', file('summary.json', SUMMARY));
     expect(exitCodeOf(error)).toBe(66);
     expect(error).toMatchObject({ code: 'EVICTD_KUBERNETES_FILE', message: expect.stringContaining('ENOENT') as unknown });
   });
 });
 
-test('a summary may leave out its pods', async () => {
+test('may be a summary without pods', async () => {
   const { error, out } = await rank('--pods', file('pods.json', pod('web', {})), '--summary', file('summary.json', { node: {} }));
   expect(error).toBeUndefined();
   expect(out).toMatch(/^1 {2}shop\/web .* \? /m);
 });
 
-test('--help sets them apart from the configuration', () => {
+test('rank --help prints these options apart from the configuration', () => {
   const help = rankCommand({ io: { stdout: () => 0, stderr: () => 0, isTTY: false, env: {} }, open: unread, readOomKiller: unread })
     .helpInformation()
     .split('\n\n');
@@ -183,7 +189,7 @@ test('--help sets them apart from the configuration', () => {
 
 test.each<[rule: string, args: readonly string[], message: RegExp]>([
   ['--pods without --summary', ['--pods', 'p'], /--pods needs --summary/],
-  ['both from standard input', ['--pods', '-', '--summary', '-'], /--pods needs --summary/],
+  ['both documents from standard input', ['--pods', '-', '--summary', '-'], /--pods needs --summary/],
   ['--summary alone', ['--summary', 's'], /--summary needs --pods/],
   ['--layout alone', ['--layout', 'split'], /--layout needs --pods/],
   ...[
@@ -200,9 +206,9 @@ test.each<[rule: string, args: readonly string[], message: RegExp]>([
     ['--pods', 'p', '--summary', 's', ...option],
     new RegExp(`'--pods <file>' cannot be used with option '${option[0] ?? ''}`),
   ]),
-  ['with --kernel', ['--pods', 'p', '--summary', 's', '--kernel'], /cannot be used with option '--kernel'/],
+  ['together with --kernel', ['--pods', 'p', '--summary', 's', '--kernel'], /cannot be used with option '--kernel'/],
   ['an unknown layout', ['--layout', 'many'], /Allowed choices are single, imagefs, split/],
-])('usage: %s', async (_rule, args, message) => {
+])('a wrong use of rank --pods: %s', async (_rule, args, message) => {
   const { error } = await rank(...args);
   expect(error).toMatchObject({ message: expect.stringMatching(message) as unknown });
 });

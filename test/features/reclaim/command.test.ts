@@ -26,21 +26,21 @@ function run(args: readonly string[], yaml = 'reclaim: [{step: journald}, {step:
   return ran(made, ['--config', file, ...args]).then((result) => ({ ...result, requested }));
 }
 
-test('--dry-run shows what there would be to gain, and does nothing', async () => {
+test('reclaim --dry-run prints what could be freed, and frees nothing', async () => {
   const { out, requested, exit } = await run(['--dry-run', '--step', 'journald']);
   expect(out).toBe('STEP               GAIN  COMMAND\njournald  1GiB, 3 files  /usr/bin/a -x\n');
   expect(requested).toEqual([]);
   expect(exit).toBeUndefined();
 });
 
-test('as JSON', async () => {
+test('reclaim prints JSON', async () => {
   const { out } = await run(['--dry-run', '--step', 'journald', '-o', 'json']);
   expect(JSON.parse(out)).toEqual({
     steps: [{ name: 'journald', gainBytes: 2 ** 30, count: 3, unit: 'file', commands: [['/usr/bin/a', '-x']] }],
   });
 });
 
-test('the steps are carried out, and what each gave is said; one that failed is an exit code', async () => {
+test('reclaim runs the steps and prints what each has freed, and a failed step sets the exit code', async () => {
   expect(await run(['--signal', 'nodefs.inodesFree'])).toMatchObject({
     requested: ['journald nodefs.inodesFree', 'package-cache nodefs.inodesFree'],
     exit: undefined,
@@ -52,7 +52,7 @@ test('the steps are carried out, and what each gave is said; one that failed is 
   });
 });
 
-test('no configured step', async () => {
+test('reclaim says that no step is configured', async () => {
   expect((await run(['--dry-run'], '')).out).toBe(
     'nothing was reclaimed: no step is configured (add steps under the key reclaim: docs/reclaim.md)\n',
   );

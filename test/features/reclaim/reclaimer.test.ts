@@ -92,7 +92,7 @@ function reclaimer(
   };
 }
 
-test('one after the other, with what each gave back; one that fails keeps none from running', async () => {
+test('steps run one after the other with what each has freed, and a failed one does not stop the others', async () => {
   const steps = [command('a'), command('b'), command('c')];
   const { ran, reclaimer: made } = reclaimer(steps, { a: 300, c: -100 }, { b: 'it failed (timeout)' });
   expect(await made.run(['a', 'b', 'c'], 'nodefs.available')).toEqual({
@@ -114,7 +114,7 @@ test('one after the other, with what each gave back; one that fails keeps none f
   );
 });
 
-test('what lies on another filesystem is left alone', async () => {
+test('files on another filesystem are left unchanged', async () => {
   const files: ReclaimStep = { name: 'temporary-files', kind: 'temporary-files', olderThanNs: SECOND, ...limits };
   const { disk, ran, reclaimer: made } = reclaimer([files], {});
   disk.devices.set('/tmp', 2);
@@ -128,14 +128,14 @@ test('what lies on another filesystem is left alone', async () => {
   expect(ran).toHaveLength(1);
 });
 
-test('a filesystem that does not answer: nothing is run, it is said, and nothing waits for it', async () => {
+test('for a filesystem that does not answer no step runs, which is reported, and evictd does not wait', async () => {
   const { disk, ran, reclaimer: made } = reclaimer([command('a')], {});
   disk.hangs = true;
   expect((await made.run(['a'], 'nodefs.available')).errors).toEqual(['a: /: it does not answer']);
   expect(ran).toEqual([]);
 });
 
-test('container runtimes collect, each with what it could not', async () => {
+test('container runtimes collect garbage, and report what they could not delete', async () => {
   const collected: string[] = [];
   const runtime = (endpoint: string, ...errors: readonly string[]) => ({
     endpoint,
@@ -153,14 +153,14 @@ test('container runtimes collect, each with what it could not', async () => {
   expect(collected).toEqual(['unix:///a containers', 'unix:///b containers', 'unix:///a images', 'unix:///b images']);
 });
 
-test('a filesystem that cannot be read: nothing is run, and it is said', async () => {
+test('for a filesystem that cannot be read no step runs, which is reported', async () => {
   const { disk, ran, reclaimer: made } = reclaimer([command('a')], {});
   disk.errno = 5;
   expect((await made.run(['a'], 'nodefs.available')).errors).toEqual([expect.stringMatching(/^a: \/: EIO/)]);
   expect(ran).toEqual([]);
 });
 
-test('after a reload the steps of the new configuration count', async () => {
+test('after a reload the steps of the new configuration run', async () => {
   const { ran, reclaimer: made } = reclaimer([command('a')], {});
   made.steps = [command('b')];
   await made.run(['a', 'b'], 'nodefs.available');

@@ -100,7 +100,7 @@ async function json(...args: readonly string[]): Promise<Replayed> {
   return run;
 }
 
-test('the recorded run once more: decision, outcome, episode and condition', async () => {
+test('a replay repeats the recorded run: decision, outcome, episode and condition', async () => {
   const { records, deviations, end } = await json(await recorded());
   expect(records.map(({ type }) => type)).toEqual(['decision', 'threshold', 'condition', 'outcome', 'threshold']);
   expect(records[0]).toMatchObject({ decision: 1, victim: { name: 'batch' }, wake: 'tick', limit: 256 * 1024 * 1024 });
@@ -108,7 +108,7 @@ test('the recorded run once more: decision, outcome, episode and condition', asy
   expect({ deviations, end }).toEqual({ deviations: [], end: 'whole' });
 });
 
-test('no eviction if the shortage was over at the last look', async () => {
+test('a replay evicts nothing if the shortage was over at the last reading', async () => {
   const untilReadAt = 90;
   const ends: Usages = (second) => (second <= untilReadAt ? LEAK(second) : LEAK(0));
   const path = await recorded(ends, { rechecks: new Map([[untilReadAt, 674n * Mi]]) });
@@ -118,7 +118,7 @@ test('no eviction if the shortage was over at the last look', async () => {
   expect(other?.differences).toEqual([]);
 });
 
-test('during a shutdown no soft threshold evicts under another configuration; after its cancellation it does', async () => {
+test('during a recorded shutdown no soft threshold evicts under another configuration, but after its cancellation', async () => {
   const it = recorder(undefined, { config: { settings: {}, workloads: [{ cgroup: '/node' }], rules: RULES } });
   const before = policy([threshold('memory.available', '256Mi', { graceSeconds: 1 })]);
   const run = await new SimulatedRun(it, before, LEAK).until(50);
@@ -150,7 +150,7 @@ describe('a condition about a named cgroup', () => {
   };
   const then = ['kill'];
 
-  test('is replayed with the values that were read of it', async () => {
+  test('is replayed with the recorded values of the cgroup', async () => {
     const { records, deviations } = await json(await recording());
     expect(deviations).toEqual([]);
     expect(records.find(({ type }) => type === 'decision')).toMatchObject({
@@ -160,7 +160,7 @@ describe('a condition about a named cgroup', () => {
     });
   });
 
-  test('under another configuration, whose policies know only these values', async () => {
+  test('is replayed under another configuration, whose policies know only these values', async () => {
     const same = { name: 'p', scope: { cgroup: '/node' }, when: 'cgroup(/db).memory.current > 100Mi', then };
     const other = { ...same, name: 'q', when: 'cgroup(/x) exists' };
     const { other: compared } = await json(await recording(), '--config', configuration({ ...hard('0%'), policies: [same, other] }));
@@ -171,7 +171,7 @@ describe('a condition about a named cgroup', () => {
   });
 });
 
-test('a file that continues another goes on in its state: the outcome of an eviction that was decided before', async () => {
+test('a file that continues another goes on in its state, with the outcome of an eviction decided before', async () => {
   const limits = { maxBytes: 100, maxAgeMs: 86_400_000 }; // every write fills a file
   const it = recorder(undefined, { limits, config: { settings: {}, workloads: [{ cgroup: '/node' }], rules: RULES } });
   const run = await new SimulatedRun(it, policy([threshold('memory.available', '256Mi')]), LEAK).until(90);
@@ -190,10 +190,10 @@ test('a file that continues another goes on in its state: the outcome of an evic
 
 test.each<[rule: string, changes: Readonly<Record<string, unknown>>, differences: readonly string[]]>([
   ['the same configuration', {}, ['same batch']],
-  ['a higher threshold: the same one, earlier', hard('400Mi'), ['earlier batch']],
-  ['a lower one: no eviction, though the leak keeps its memory', hard('10Mi'), ['missing batch']],
+  ['with a higher threshold the same eviction is earlier', hard('400Mi'), ['earlier batch']],
+  ['with a lower threshold there is no eviction, though the leak keeps its memory', hard('10Mi'), ['missing batch']],
   [
-    'another victim is protected: the next one goes',
+    'with another protected workload the next one is evicted',
     {
       rules: [
         { match: { name: 'batch' }, critical: true },
@@ -202,9 +202,9 @@ test.each<[rule: string, changes: Readonly<Record<string, unknown>>, differences
     },
     ['missing batch', 'additional db'],
   ],
-  ['no rules at all: the one that uses most', { rules: [] }, ['same batch']],
+  ['without rules the workload with the largest usage is evicted', { rules: [] }, ['same batch']],
   [
-    'another order of priorities',
+    'with other priorities another workload is evicted',
     {
       rules: [
         { match: { name: 'web' }, priority: -100 },
@@ -218,9 +218,9 @@ test.each<[rule: string, changes: Readonly<Record<string, unknown>>, differences
     { rules: [{ match: { name: 'batch' }, requests: { memory: '1Gi' } }] },
     ['missing batch', 'additional web'],
   ],
-  ['another source', { workloads: [{ cgroup: '/elsewhere' }] }, ['missing batch']],
-  ['no source', { workloads: [] }, ['missing batch']],
-])('another configuration: %s', async (_rule, changes, expected) => {
+  ['with another source there is no eviction', { workloads: [{ cgroup: '/elsewhere' }] }, ['missing batch']],
+  ['without a source there is no eviction', { workloads: [] }, ['missing batch']],
+])('a replay with another configuration: %s', async (_rule, changes, expected) => {
   const { other } = await json(await recorded(), '--config', configuration(changes));
   expect(other?.differences.map(({ difference, victim }) => `${difference} ${victim}`)).toEqual(expected);
 });
@@ -231,7 +231,7 @@ test.each<[rule: string, changes: Readonly<Record<string, unknown>>, said: RegEx
   ['only the first difference is certain', hard('10Mi'), /certain, as far as the readings go, and later ones are estimates/],
   ['a source that was not recorded', { workloads: [{ cgroup: '/elsewhere' }] }, /\/elsewhere were not recorded/],
   ['a request that a recorded rule gave', { rules: [] }, /whose request came only from a recorded rule/],
-])('assumption: %s', async (_rule, changes, said) => {
+])('a replay states its assumption: %s', async (_rule, changes, said) => {
   const { other } = await json(await recorded(), '--config', configuration(changes));
   expect(other?.assumptions).toContainEqual(expect.stringMatching(said));
 });
@@ -239,14 +239,14 @@ test.each<[rule: string, changes: Readonly<Record<string, unknown>>, said: RegEx
 test.each<[rule: string, changes: Readonly<Record<string, unknown>>, secondsBefore: readonly (number | undefined)[]]>([
   ['the recorded threshold is exact', {}, [undefined]],
   ['… also for another victim', { rules: [{ match: { name: 'batch' }, critical: true }] }, [undefined]],
-  ['another threshold: after the reading before', hard('400Mi'), [10]],
+  ['with another threshold it is after the reading before', hard('400Mi'), [10]],
   [
     '… and its grace period',
     { ...hard('0%'), evictionSoft: { 'memory.available': '400Mi' }, evictionSoftGracePeriod: { 'memory.available': '10s' } },
     [10],
   ],
   ['… in the same step as the recorded one: not later', hard('270Mi'), [10]],
-])('the earliest time of an eviction: %s', async (_rule, changes, secondsBefore) => {
+])('a replay states the earliest time of an eviction: %s', async (_rule, changes, secondsBefore) => {
   const { other } = await json(await recorded(), '--config', configuration(changes));
   const found = other?.differences.filter(({ difference }) => difference !== 'missing') ?? [];
   const before = found.map(({ time, notBefore }) => notBefore && (Date.parse(time) - Date.parse(notBefore)) / 1_000);
@@ -254,7 +254,7 @@ test.each<[rule: string, changes: Readonly<Record<string, unknown>>, secondsBefo
   expect(other?.readings).toEqual([{ signal: 'memory.available', readings: 31, largestGapMs: 10_000 }]);
 });
 
-test('text: a time that is not exact, and the total', async () => {
+test('the text has a time that is not exact, and the total', async () => {
   const { out } = await replay(await recorded(), '--config', configuration(hard('400Mi')));
   expect(out).toMatch(/ earlier +batch +not later than this, not before \S+Z: by 30\.0 s: evicting batch/);
   expect(out).toMatch(
@@ -262,18 +262,18 @@ test('text: a time that is not exact, and the total', async () => {
   );
 });
 
-test('with the same configuration only the times of the samples are assumed', async () => {
+test('with the same configuration only the times of the samples are assumptions', async () => {
   const { other } = await json(await recorded(), '--config', configuration());
   expect(other?.assumptions).toEqual([expect.stringMatching(/the readings are those of the recorded evictd/)]);
 });
 
-test('in a dry run no workload is assumed to end', async () => {
+test('in a recorded dry run no workload is assumed to end', async () => {
   const { other } = await json(await recorded(LEAK, { dryRun: true }), '--config', configuration(hard('400Mi')));
   expect(other?.differences.map(({ difference }) => difference)).toEqual(['earlier']);
   expect(other?.assumptions).toHaveLength(1);
 });
 
-test('a victim that stays keeps its memory from others: what is enough in reality is too little then', async () => {
+test('a victim that stays keeps its memory, so that in the replay too little is free', async () => {
   // In reality batch goes with 350 MiB, and cache may grow to 400 MiB. Where batch is critical, web goes in its place,
   // and cache when it has grown.
   const leak: Usages = (second) => [
@@ -309,7 +309,7 @@ test('several runs in one file are replayed one by one, each from its own beginn
 test.each<[compatibility: string, seconds: number]>([
   ['kubelet', 30],
   ['evictd', 0],
-])('after a kill that failed the next decision follows as compatibility %s has it: %d s later', async (compatibility, seconds) => {
+])('after a failed kill the next decision follows as in compatibility %s: %d s later', async (compatibility, seconds) => {
   const file = await recorded(LEAK, { killError: 'EPERM' });
   const records = (await json(file, '--config', configuration({ compatibility }))).other?.records ?? [];
   const at = (type: string) => records.filter((record) => record.type === type).map(({ time }) => Date.parse(time));
@@ -318,7 +318,7 @@ test.each<[compatibility: string, seconds: number]>([
   expect(next.map((time, index) => (time - (at('outcome')[index] ?? 0)) / 1_000)).toEqual(next.map(() => seconds));
 });
 
-test('text: decisions, differences and assumptions', async () => {
+test('the text has decisions, differences and assumptions', async () => {
   const { out } = await replay(await recorded(), '--config', configuration(hard('400Mi')));
   expect(out).toMatch(/31 steps\n/);
   expect(out).toMatch(/decision +evicting batch with SIGKILL: memory\.available 224MiB < 256Mi \(hard\)/);
@@ -332,13 +332,13 @@ test('text: decisions, differences and assumptions', async () => {
 
 test.each<[rule: string, flags: readonly string[], differences: readonly string[], warnings: readonly RegExp[]]>([
   ['a higher threshold, and the recorded workloads and rules', ['--eviction-hard', 'memory.available<400Mi'], ['earlier batch'], []],
-  ['a lower one', ['--eviction-hard', 'memory.available<10Mi'], ['missing batch'], []],
+  ['a lower threshold', ['--eviction-hard', 'memory.available<10Mi'], ['missing batch'], []],
   ['a profile', ['--compatibility', 'kubelet'], ['same batch'], []],
   ['other workloads', ['--workload-cgroup', '/elsewhere'], ['missing batch'], []],
   ['the recorded node', ['--node-cgroup', '/node'], ['same batch'], []],
-  ['another node: said', ['--node-cgroup', '/other'], ['same batch'], [/its node is \/other, .* those of \/node/]],
+  ['another node, which is stated', ['--node-cgroup', '/other'], ['same batch'], [/its node is \/other, .* those of \/node/]],
   [
-    'a flag that decides beside one that does not',
+    'a flag that changes decisions beside one that does not',
     ['--log-format', 'json', '--eviction-hard', 'memory.available<400Mi'],
     ['earlier batch'],
     [],
@@ -350,7 +350,7 @@ test.each<[rule: string, flags: readonly string[], differences: readonly string[
 });
 
 test.each([{ reclaim: [{ step: 'journald' }] }, { workloads: [{ cgroup: '/node' }, { cri: { endpoint: 'unix:///run/c.sock' } }] }])(
-  'reclaim of another configuration is unknown, which is a warning: %o',
+  'the replay warns that reclaim under another configuration is unknown: %o',
   async (rest) => {
     const { other } = await json(await recorded(), '--config', configuration({ ...hard('256Mi'), ...rest }));
     expect(other?.differences).toMatchObject([{ difference: 'same', victim: 'batch' }]);
@@ -398,14 +398,14 @@ test.each([
   ['--metrics-listen', 'off'],
   ['--state-directory', '/nowhere'],
   ['--oom-score-adj', 'rank'],
-])('%s makes no other configuration, and it is said', async (...flags) => {
+])('the replay says that %s do not change the configuration', async (...flags) => {
   const { out, error } = await replay(await recorded(), ...flags);
   expect(error).toBeUndefined();
   expect(out).not.toContain('with the other configuration');
   expect(out).toContain(`evictd: ${flags[0]} changes no decision: replayed as recorded\n`);
 });
 
-test('a configuration without workloads is a warning; its alerts are listed', async () => {
+test('the replay warns about a configuration without workloads, and lists its alerts', async () => {
   const { out } = await replay(await recorded(), '--config', configuration({ workloads: [] }));
   expect(out).toMatch(/with the other configuration:\nWARNING: it has no workloads, so it evicts nothing\n/);
   expect(out).toMatch(/\nalerts:\n\S+ {2}alert +.*memory\.available/);
@@ -420,7 +420,7 @@ test('a workload that is evicted earlier is not evicted again while it ends in t
   expect(other?.records.map(({ type }) => type)).toEqual(['decision', 'threshold', 'condition', 'outcome', 'threshold']);
 });
 
-test('flags change the configuration', async () => {
+test('flags change the configuration of the replay', async () => {
   const { out } = await replay(
     await recorded(),
     '--config',
@@ -431,7 +431,7 @@ test('flags change the configuration', async () => {
   expect(out).toMatch(/not evicted +batch/);
 });
 
-test('a recording that is cut off is replayed up to there', async () => {
+test('a truncated recording is replayed up to its end', async () => {
   const file = await recorded();
   const lines = gunzipSync(readFileSync(file)).toString('utf8');
   writeFileSync(file, gzipSync(lines.slice(0, lines.lastIndexOf('"kind":"step"') + 30)));
@@ -474,7 +474,7 @@ test.each<[rule: string, file: () => Promise<string>, exit: number, said: RegExp
   ['something else', () => edited(() => ['hello', '']), 65, /EVICTD_RECORDING_FORMAT: .*:1: the line is not a JSON object: "hello"/],
   ['other JSON', () => edited(() => ['{"a":1}', '']), 65, /EVICTD_RECORDING_FORMAT: .*:1: this is not a recording of evictd/],
   [
-    'another format',
+    'in another format',
     () => edited(([first = '', ...rest]) => [first.replace('"format":1', '"format":2'), ...rest]),
     65,
     /EVICTD_RECORDING_FORMAT: .* it has format 2, and this evictd reads format 1/,
@@ -500,8 +500,8 @@ test.each<[rule: string, file: () => Promise<string>, exit: number, said: RegExp
     65,
     /:6: workload 99 was not defined before/,
   ],
-  ['a policy that is none', () => insert('{"kind":"policy","policy":{}}'), 65, /EVICTD_RECORDING_LINE: .*this step cannot be replayed/],
-  ['no policy', () => edited((lines) => lines.filter((line) => !line.includes('"kind":"policy"'))), 65, /a step before any policy/],
+  ['with an invalid policy', () => insert('{"kind":"policy","policy":{}}'), 65, /EVICTD_RECORDING_LINE: .*this step cannot be replayed/],
+  ['without a policy', () => edited((lines) => lines.filter((line) => !line.includes('"kind":"policy"'))), 65, /a step before any policy/],
 ])('a file that is %s is refused with its reason', async (_rule, file, exit, said) => {
   const { error } = await replay(await file());
   expect(formatError(error)).toMatch(said);
@@ -516,7 +516,7 @@ test('a damaged run is reported, and the others are replayed', async () => {
   expect(out).toMatch(/: a run cannot be read: the file is damaged: .*\n.*: \/node, .* 31 steps\n/);
 });
 
-test('recordings of one step and of none', async () => {
+test('recordings of one step and of none are replayed', async () => {
   const one = await edited((lines) => lines.slice(0, lines.findIndex((line) => line.includes('"kind":"step"')) + 1).concat(''));
   expect((await replay(one)).out).toMatch(/, 1 step\n[^]*no decisions/);
   const none = await edited((lines) => [lines[0] ?? '', '']);

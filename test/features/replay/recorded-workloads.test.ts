@@ -20,7 +20,7 @@ const unit = (path: string, overrides: Partial<Workload> = {}) => workload(path.
 
 test.each<[rule: string, sources: Config['workloads'], recorded: Config['workloads'], unknown: string[]]>([
   ['the same slice', [systemd({ slices: ['a.slice'] })], [systemd({ slices: ['a.slice'] })], []],
-  ['a slice of a recorded one', [systemd({ slices: ['a-b.slice'] })], [systemd({ slices: ['a.slice'] })], []],
+  ['a slice of a recorded slice', [systemd({ slices: ['a-b.slice'] })], [systemd({ slices: ['a.slice'] })], []],
   ['a slice that was not recorded', [systemd({ slices: ['b.slice'] })], [systemd({ slices: ['a.slice'] })], ['b.slice']],
   ['the same units', [systemd({ units: ['a.service'] })], [systemd({ units: ['a.service'] })], []],
   ['other units', [systemd({ units: ['b.service'] })], [systemd({ slices: ['a.slice'] }), { cgroup: '/x' }], ['b.service']],
@@ -31,7 +31,7 @@ test.each<[rule: string, sources: Config['workloads'], recorded: Config['workloa
   ['another runtime', [{ cri: { endpoint: 'unix:///s' } }], [{ cri: { endpoint: 'unix:///r' } }], ['unix:///s']],
   ['the same programs', [{ process: { path: 'C:\\A\\**' } }, { job: 'b' }], [{ job: 'b' }, { process: { path: 'C:\\A\\**' } }], []],
   ['another job', [{ job: 'c' }], [{ job: 'b' }], ['job c']],
-])('sources that nothing is known of: %s', (_rule, sources, recorded, unknown) => {
+])('sources without recorded workloads: %s', (_rule, sources, recorded, unknown) => {
   expect(unrecordedSources(config(sources), recordedWith(recorded))).toEqual(unknown);
 });
 
@@ -41,7 +41,7 @@ test('sources of a kind that this evictd does not know are ignored', () => {
   expect(unrecordedSources(config([{ cgroup: '/x' }, systemd({ slices: ['a.slice'] })]), newer)).toEqual(['a.slice']);
 });
 
-test('recorded units under another configuration: its sources and rules, the list, and their ManagedOOMPreference=', () => {
+test('recorded units get the sources, rules and protected list of another configuration, and keep ManagedOOMPreference=', () => {
   const { usages } = candidates(
     [unit('/a.slice/a.service', { oomPreference: 'avoid', avoid: true }), Mi],
     [unit('/a.slice/b.service', { oomPreference: 'avoid', avoid: true }), Mi],
@@ -66,13 +66,13 @@ test.each<[protection: Workload['protection'], kind: string]>([
   [{ kind: 'critical', also: { kind: 'self' } }, 'self'],
   [{ kind: 'omit', also: { kind: 'kubelet' } }, 'kubelet'],
   [{ kind: 'critical', also: { kind: 'unreported', what: 'pod' } }, 'unreported'],
-])('what a rule of the recording hid protects where this configuration has none: %o', (protection, kind) => {
+])('protection that a recorded rule hid holds where the new configuration has no such rule: %o', (protection, kind) => {
   const { usages } = candidates([unit('/x/w', { protection }), Mi]);
   const [found] = workloadsUnder(config([{ cgroup: '/x' }]), recordedWith([{ cgroup: '/x' }]), node)(usages);
   expect(found?.workload.protection?.kind).toBe(kind);
 });
 
-test('recorded pods under another configuration: those of its runtimes, by its rules, with their own priority and grace period', () => {
+test('recorded pods get the runtimes and rules of another configuration, and keep their priority and grace period', () => {
   const pod = (name: string, part: Partial<RuntimePart> = {}) =>
     workload(name, {
       path: `/k8s.io/${name}`,
@@ -102,7 +102,7 @@ test('recorded pods under another configuration: those of its runtimes, by its r
   expect(under(usages).map(({ workload: { tolerations } }) => tolerations)).toEqual([undefined, [gpu], undefined]);
 });
 
-test('recorded pods of an API server keep what it said of them, by the rules of this configuration', () => {
+test('recorded pods of an API server keep its data, and get the rules of another configuration', () => {
   const of = (name: string, priority: number, overrides: Partial<Workload> = {}) =>
     workload(`shop/${name}`, {
       path: `/kubepods/pod${name}`,
@@ -141,7 +141,7 @@ test('recorded Docker containers keep their names, and rules match them by name 
   expect(named('docker-*').map(({ workload: { name, priority } }) => [name, priority])).toEqual([['web', 4]]);
 });
 
-test('recorded Windows workloads under another configuration: its sources, its rules, and system processes', () => {
+test('recorded Windows workloads get the sources, rules and system processes of another configuration', () => {
   const tree = (pid: number, program: string, overrides: Partial<Workload> = {}): [Workload, bigint] => {
     const name = program.slice(program.lastIndexOf('\\') + 1);
     const path = `${program}#${String(pid)}`;

@@ -14,39 +14,39 @@ const read = (text: string, maxNs = 240n * MINUTE) => pauseRequestOf(text, maxNs
 
 describe('a request for a pause', () => {
   test.each<[rule: string, text: string, request: object]>([
-    ['of everything', body({}), { forNs: 30n * MINUTE, reason: 'test' }],
-    ['as long as permitted', body({ for: '4h' }), { forNs: 240n * MINUTE }],
-    ['by name', body({ workload: 'db' }), { workload: { name: 'db', path: '/a/db' } }],
-    ['by path', body({ workload: '/b/web' }), { workload: { name: 'web', path: '/b/web' } }],
+    ['pauses everything', body({}), { forNs: 30n * MINUTE, reason: 'test' }],
+    ['is as long as permitted', body({ for: '4h' }), { forNs: 240n * MINUTE }],
+    ['names the workload', body({ workload: 'db' }), { workload: { name: 'db', path: '/a/db' } }],
+    ['has the path of the workload', body({ workload: '/b/web' }), { workload: { name: 'web', path: '/b/web' } }],
   ])('%s', (_rule, text, request) => {
     expect(read(text)).toMatchObject(request);
   });
 
   test.each<[rule: string, text: string, code: string]>([
-    ['no JSON', '', 'EVICTD_PAUSE_REQUEST'],
-    ['no object', '[]', 'EVICTD_PAUSE_REQUEST'],
-    ['no reason', '{"for":"1m"}', 'EVICTD_PAUSE_REQUEST'],
+    ['text that is not JSON', '', 'EVICTD_PAUSE_REQUEST'],
+    ['JSON that is not an object', '[]', 'EVICTD_PAUSE_REQUEST'],
+    ['a missing reason', '{"for":"1m"}', 'EVICTD_PAUSE_REQUEST'],
     ['an empty reason', body({ reason: ' ' }), 'EVICTD_PAUSE_REQUEST'],
     ['a long reason', body({ reason: 'x'.repeat(501) }), 'EVICTD_PAUSE_REQUEST'],
-    ['a workload that is no text', body({ workload: 1 }), 'EVICTD_PAUSE_REQUEST'],
+    ['a workload that is not text', body({ workload: 1 }), 'EVICTD_PAUSE_REQUEST'],
     ['an unknown field: a misspelt workload must not pause everything', body({ workloads: 'db' }), 'EVICTD_PAUSE_REQUEST'],
-    ['no length', body({ for: 'long' }), 'EVICTD_PAUSE_LENGTH'],
+    ['a missing length', body({ for: 'long' }), 'EVICTD_PAUSE_LENGTH'],
     ['a length of 0', body({ for: '0s' }), 'EVICTD_PAUSE_LENGTH'],
     ['longer than permitted', body({ for: '4h0m1s' }), 'EVICTD_PAUSE_LENGTH'],
     ['an unknown workload', body({ workload: 'batch' }), 'EVICTD_PAUSE_WORKLOAD'],
     ['several of this name', body({ workload: 'web' }), 'EVICTD_PAUSE_WORKLOAD'],
-  ])('refused: %s', (_rule, text, code) => {
+  ])('is refused: %s', (_rule, text, code) => {
     expect(() => read(text)).toThrow(expect.objectContaining({ code }));
   });
 
   test.each([
     ['5d', 'write hours, minutes and seconds: 30m, 1h30m'],
     ['0s', 'more than 0s, and at most pause.max: 4h0m0s'],
-  ])('a length of %s: the hint says what is accepted', (length, hint) => {
+  ])('with a length of %s has a hint with accepted lengths', (length, hint) => {
     expect(() => read(body({ for: length }))).toThrow(expect.objectContaining({ hint }));
   });
 
-  test('none is permitted', () => {
+  test('is refused if no pause is permitted', () => {
     expect(() => read(body({}), 0n)).toThrow(/no pause is permitted/);
   });
 });
@@ -59,7 +59,7 @@ function parts(isMade: boolean): PauseParts & { readonly ask: ReturnType<typeof 
   return { maxNs: () => MINUTE, candidates: found, monitor: { ask, remaining: initialState }, endSafeMode: () => false, status, ask };
 }
 
-test('pauses of workloads have so much room in the saved state; that of everything always has, and one that replaces another', () => {
+test('pauses of workloads have limited room in the saved state, but one of everything and a replacement always fit', () => {
   const reason = '重'.repeat(500);
   const all = Array.from({ length: 80 }, (_, at) => [workload(`w-${String(at)}`, { path: `/w-${String(at)}` }), 1n] as const);
   const pauses = new Map<string, OperatorPause>();
@@ -85,7 +85,7 @@ test('pauses of workloads have so much room in the saved state; that of everythi
   expect(pauses.size).toBe(11);
 });
 
-test('the answer says what is paused until when', () => {
+test('the answer says what is paused, and until when', () => {
   const running = parts(true);
   expect(postPause({ body: body({ for: '1m' }) }, running).json).toEqual({
     message: 'an operator has paused evictions until 1970-01-01 01:01:00+01:00: test',
@@ -101,7 +101,7 @@ test('the answer says what is paused until when', () => {
   });
 });
 
-test('an evictd that stops refuses both', () => {
+test('an evictd that stops refuses pause and resume', () => {
   expect(() => postPause({ body: body({ for: '1m' }) }, parts(false))).toThrow(/stopping/);
   expect(() => postResume({}, parts(false))).toThrow(/stopping/);
 });
@@ -120,7 +120,7 @@ describe('a request for taints', () => {
     return { ask, message: (json as { readonly message: string }).message };
   };
 
-  test('sets and removes at once', () => {
+  test('sets and removes taints at once', () => {
     const { ask, message } = changed('disk=slow:NoExecute', 'gpu-', 'noisy:PreferNoSchedule-');
     const request = { kind: 'taint', set: [parseTaint('disk=slow:NoExecute')], remove: known };
     expect(ask.mock.calls).toEqual([[{ source: 'request', request }]]);
@@ -131,26 +131,26 @@ describe('a request for taints', () => {
 
   test.each<[rule: string, taints: readonly unknown[], code: string]>([
     ['nothing', [], 'REQUEST'],
-    ['no text', [1], 'REQUEST'],
-    ['no taint', ['disk'], 'REQUEST'],
+    ['a taint that is not text', [1], 'REQUEST'],
+    ['no taints', ['disk'], 'REQUEST'],
     ['an unknown effect', ['disk:Evict'], 'REQUEST'],
     ['a malformed key', ['a b-'], 'REQUEST'],
     [
-      'more than there is room for',
+      'more taints than there is room for',
       Array.from({ length: 25 }, (_, at) => `${'k'.repeat(253)}/a-${String(at)}=${'v'.repeat(63)}:NoExecute`),
       'REQUEST',
     ],
     ['one taint twice', ['disk=a:NoExecute', 'disk=b:NoExecute'], 'REQUEST'],
-    ['one that is set and removed', ['gpu=no:NoExecute', 'gpu-'], 'REQUEST'],
-    ['more than fit', Array.from({ length: 62 }, (_, index) => `a${String(index)}:NoSchedule`), 'REQUEST'],
-    ['one that is not there', ['disk=a:NoExecute', 'disks-'], 'ABSENT'],
-    ['another effect than it has', ['noisy:NoExecute-'], 'ABSENT'],
-    ['one of the configuration', ['rack=2:NoSchedule'], 'CONFIGURED'],
-    ['the removal of one of the configuration', ['rack-'], 'CONFIGURED'],
-    ['one that stands for a condition', ['node.kubernetes.io/memory-pressure:NoSchedule'], 'CONDITION'],
-    ['the removal of one that stands for a condition', ['node.kubernetes.io/memory-pressure:NoSchedule-'], 'CONDITION'],
+    ['a taint that is both set and removed', ['gpu=no:NoExecute', 'gpu-'], 'REQUEST'],
+    ['more taints than fit', Array.from({ length: 62 }, (_, index) => `a${String(index)}:NoSchedule`), 'REQUEST'],
+    ['the removal of a taint that is not set', ['disk=a:NoExecute', 'disks-'], 'ABSENT'],
+    ['the removal of a taint with another effect', ['noisy:NoExecute-'], 'ABSENT'],
+    ['a taint of the configuration', ['rack=2:NoSchedule'], 'CONFIGURED'],
+    ['the removal of a taint of the configuration', ['rack-'], 'CONFIGURED'],
+    ['a taint for a node condition', ['node.kubernetes.io/memory-pressure:NoSchedule'], 'CONDITION'],
+    ['the removal of a taint for a node condition', ['node.kubernetes.io/memory-pressure:NoSchedule-'], 'CONDITION'],
     ['the removal of that of a cordoned node, by its key', ['node.kubernetes.io/unschedulable-'], 'CONDITION'],
-  ])('refused: %s', (_rule, taints, code) => {
+  ])('is refused: %s', (_rule, taints, code) => {
     expect(() => changed(...taints)).toThrow(expect.objectContaining({ code: `EVICTD_TAINT_${code}` }));
   });
 });

@@ -25,7 +25,7 @@ test.each<[rule: string, env: Readonly<Record<string, string>>, isTTY: boolean, 
   ['a terminal of a service', JOURNAL, true, REFUSED, true],
   ['the journal has them from evictd', JOURNAL, false, REFUSED, false],
   ['evictd was started with other files, so that only the command knows them', JOURNAL, false, undefined, true],
-])('the errors of the configuration stand once: %s', async (_rule, env, isTTY, refused, said) => {
+])('the errors of the configuration are printed once: %s', async (_rule, env, isTTY, refused, said) => {
   const stderr = await reload(env, isTTY, refused);
   expect(stderr.split('EVICTD_CONFIG_UNKNOWN_KEY').length - 1).toBe(said ? 1 : 0);
   expect(stderr).toMatch(refused ? /evictd \(process 12\) keeps its present configuration\n$/ : /was started with other files/);

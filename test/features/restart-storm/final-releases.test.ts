@@ -64,7 +64,7 @@ async function ended(peer: BusPeer, state: State) {
 const holding = (...units: string[]): State => ({ ...initialState, held: new Map(units.map((unit) => [unit, hold(unit)])) });
 const starts = (peer: BusPeer): unknown[] => peer.calls.flatMap(({ member, body }) => (member === 'EnqueueUnitJob' ? [body?.[0]] : []));
 
-test('what systemd answers for is not kept stopped any more: a record each, that it is started or why it is not', async () => {
+test('at the end each unit that systemd answers for is released, with a record that it is started or why not', async () => {
   const peer = await BusPeer.open();
   peer.answer = ({ member, body }) => (member === 'EnqueueUnitJob' && body?.[0] === 'b.service' ? job : { error: 'a.b' });
   const it = await ended(peer, holding('b.service', 'masked.service'));
@@ -77,7 +77,7 @@ test('what systemd answers for is not kept stopped any more: a record each, that
   expect(it.left().state.held.size).toBe(0);
 });
 
-test('what systemd does not answer for is left to the next evictd, and said to be', async () => {
+test('a unit that systemd does not answer for is left to the next evictd, which is logged', async () => {
   const peer = await BusPeer.open();
   peer.answer = ({ member }) => (member === 'EnqueueUnitJob' ? undefined : { error: 'a.b' });
   const it = await ended(peer, holding('b.service'));
@@ -87,7 +87,7 @@ test('what systemd does not answer for is left to the next evictd, and said to b
   expect([...it.left().state.held.keys()]).toEqual(['b.service']);
 });
 
-test('a connection that is lost before it was asked for, too', async () => {
+test('a unit whose connection is lost before the request is left to the next evictd, too', async () => {
   const peer = await BusPeer.open();
   peer.answer = () => undefined;
   const it = await ended(peer, holding('b.service'));
@@ -102,7 +102,7 @@ test('a connection that is lost before it was asked for, too', async () => {
   expect([...it.left().state.held.keys()]).toEqual(['b.service']);
 });
 
-test('units that are being evicted are not started, and their sent signals stay known', async () => {
+test('units that are being evicted are not started, and their sent signals are remembered', async () => {
   const peer = await BusPeer.open();
   peer.answer = ({ member }) => (member === 'EnqueueUnitJob' ? job : { error: 'a.b' });
   const timeline = new Timeline(

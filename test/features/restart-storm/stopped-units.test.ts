@@ -23,7 +23,7 @@ function unitsOf(path: string): SystemdUnits {
 
 const job = { signature: 'uososa(uosos)', body: [1, '/job/1', 'b.service', '/unit/b', 'start', []] };
 
-test('each is started with its other units, in order; a refusal is reported for its unit', async () => {
+test('each unit is started with its other units, in order, and a refusal is reported for its unit', async () => {
   const peer = await BusPeer.open();
   peer.answer = ({ member, body }) => (member === 'EnqueueUnitJob' && body?.[0] !== 'c.service' ? job : { error: 'a.NoSuchUnit' });
   const released = await startHeldUnits(unitsOf(peer.path), [hold('b.service', 'b.socket'), hold('c.service')], 10_000);
@@ -37,7 +37,7 @@ test('each is started with its other units, in order; a refusal is reported for 
   expect(requested).toHaveLength(3);
 });
 
-test('what conflicts with a unit that runs is not started, and named with it', async () => {
+test('a unit that conflicts with a running unit is not started, and both are named', async () => {
   const peer = await BusPeer.open();
   const units: Record<string, readonly unknown[]> = {
     b_2eservice: [['ConflictedBy', ['as', ['fallback.service']]]],
@@ -59,7 +59,7 @@ test('what conflicts with a unit that runs is not started, and named with it', a
   expect(peer.calls.filter(({ member }) => member === 'EnqueueUnitJob').map(({ body }) => body?.[0])).toEqual(['c.service']);
 });
 
-test('a systemd that does not answer, and one that is not there', async () => {
+test('a systemd that does not answer and one that does not run are reported', async () => {
   const peer = await BusPeer.open();
   peer.answer = () => undefined;
   expect(await startHeldUnits(unitsOf(peer.path), [hold('b.service')], 200)).toMatchObject([

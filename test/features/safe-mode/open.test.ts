@@ -24,7 +24,7 @@ function run({ crashes = 3, runtimeDirectory = directory, stateDirectory = direc
   return { mode, logged };
 }
 
-test('after so many crashes in a row evictd evicts nothing, until it has run for the time', () => {
+test('after several crashes in a row evictd evicts nothing until it has run for the time', () => {
   expect([run(), run(), run()].map(({ mode }) => mode.because)).toEqual([undefined, undefined, undefined]);
   const { mode, logged } = run();
   expect(mode.because).toBe('evictd has crashed 3 times within 10m0s');
@@ -40,7 +40,7 @@ test('after so many crashes in a row evictd evicts nothing, until it has run for
   expect(run().mode.crashes).toBe(1);
 });
 
-test('an operator ends it, and the crashes before count no more', () => {
+test('an operator ends safe mode, and the crashes before count no more', () => {
   for (let i = 0; i < 4; i += 1) run();
   const { mode, logged } = run();
   expect([mode.resume(), mode.because, mode.resume(), mode.renew()]).toEqual([true, undefined, false, false]);
@@ -48,7 +48,7 @@ test('an operator ends it, and the crashes before count no more', () => {
   expect(run().mode.crashes).toBe(1);
 });
 
-test('a stop ends the safe mode', () => {
+test('a stop ends safe mode', () => {
   for (let i = 0; i < 4; i += 1) run();
   const { mode } = run();
   expect(mode.because).toBeDefined();
@@ -56,7 +56,7 @@ test('a stop ends the safe mode', () => {
   expect(run().mode.because).toBeUndefined();
 });
 
-test('a run that lasts forgets the crashes that led to no safe mode', () => {
+test('a run that lasts forgets the crashes that did not lead to safe mode', () => {
   run();
   const { mode, logged } = run();
   expect(mode.crashes).toBe(1);
@@ -65,12 +65,12 @@ test('a run that lasts forgets the crashes that led to no safe mode', () => {
   expect(run().mode.crashes).toBe(1);
 });
 
-test('0: never', () => {
+test('with a limit of 0 safe mode never starts', () => {
   for (let i = 0; i < 9; i += 1) run({ crashes: 0 });
   expect(run({ crashes: 0 }).mode).toMatchObject({ because: undefined, crashes: 9 });
 });
 
-test('without its file evictd runs, and says so', () => {
+test('without its file evictd runs, and logs that', () => {
   const { mode, logged } = run({ runtimeDirectory: join(directory, 'none') });
   expect(mode.because).toBeUndefined();
   expect(logged).toEqual([expect.stringContaining('a crash of this run is not counted')]);
@@ -97,10 +97,10 @@ async function boot(name: string, what: Boot) {
 const evicting = { effects: [{ kind: 'evict' }] } as unknown as Parameters<SafeMode['listener']['stepped']>[0];
 
 test.each<[rule: string, boots: readonly Boot[], crashes: number]>([
-  ['each soon after an eviction', ['evicts', 'evicts', 'evicts'], 3],
+  ['each reset was soon after an eviction', ['evicts', 'evicts', 'evicts'], 3],
   ['between them boots without an eviction', ['evicts', 'does not evict', 'evicts', 'does not evict', 'evicts'], 3],
-  ['too few', ['evicts', 'evicts'], 2],
-  ['without an eviction, as power cuts', ['does not evict', 'does not evict', 'does not evict'], 0],
+  ['there were too few resets', ['evicts', 'evicts'], 2],
+  ['resets without an eviction, as at power cuts', ['does not evict', 'does not evict', 'does not evict'], 0],
   ['an eviction that the machine outlasted', ['evicts', 'evicts', 'evicts, and outlasts it', 'evicts'], 1],
   ['a stop of evictd, as by a shutdown', ['evicts', 'evicts', 'evicts, and evictd stops', 'evicts'], 1],
   ['an operator who resumes', ['evicts', 'evicts', 'evicts, and an operator resumes', 'evicts'], 1],
@@ -114,7 +114,7 @@ test.each<[rule: string, boots: readonly Boot[], crashes: number]>([
   );
 });
 
-test('resets count once in a boot, together with the crashes in it, and the safe mode lasts as after crashes', async () => {
+test('resets count once in a boot, together with its crashes, and safe mode lasts as long as after crashes', async () => {
   for (const name of ['a', 'b']) await boot(name, 'evicts');
   const first = run({ bootId: 'c' }).mode;
   expect([await first.countResets(), first.crashes]).toEqual([false, 2]);
@@ -125,7 +125,7 @@ test('resets count once in a boot, together with the crashes in it, and the safe
   expect([second.renew(), second.because]).toEqual([true, undefined]);
 });
 
-test('an eviction of a run before, in the same boot, is outlasted as one of this run', async () => {
+test('an eviction of an earlier run in the same boot counts as one of this run', async () => {
   for (const name of ['a', 'b', 'c']) await boot(name, 'evicts');
   const next = run({ bootId: 'c' }).mode;
   expect([await next.countResets(), next.crashes]).toEqual([false, 2]); // a and b
@@ -135,7 +135,7 @@ test('an eviction of a run before, in the same boot, is outlasted as one of this
   expect((await boot('d', 'does not evict')).crashes).toBe(0);
 });
 
-test('a state directory that cannot be used is said, and evictd evicts', async () => {
+test('a state directory that cannot be used is reported, and evictd still evicts', async () => {
   const { mode, logged } = run({ stateDirectory: join(directory, 'none') });
   mode.listener.stepped(evicting);
   await mode.stopped(60_000);

@@ -49,7 +49,7 @@ test('a step without an effect sends nothing', async () => {
   expect(reported()).toEqual([READY, 'END=1']);
 });
 
-test('READY=1 that a manager which has fallen behind did not get is repeated with a step, once', async () => {
+test('a READY=1 that the busy manager did not receive is repeated with a step, once', async () => {
   await fallBehind();
   service.ready();
   receiver.resume();
@@ -72,7 +72,7 @@ const watched = async (): Promise<bigint> => {
   return dueAtNs;
 };
 
-test('… or before a sign of life', async () => {
+test('a READY=1 that the busy manager did not receive is repeated before WATCHDOG=1', async () => {
   const dueAtNs = await watched();
   await fallBehind();
   service.ready();
@@ -82,7 +82,7 @@ test('… or before a sign of life', async () => {
   expect(reported()).toEqual([READY, 'WATCHDOG=1']);
 });
 
-test('WATCHDOG=1 is sent after a pass, and not for one that follows directly', async () => {
+test('WATCHDOG=1 is sent after a pass, and not for a pass directly after it', async () => {
   const dueAtNs = await watched();
   service.beat(dueAtNs - WATCHDOG_NS / 4n - 1n); // the start counts as a pass
   service.beat(dueAtNs);
@@ -96,7 +96,7 @@ test('WATCHDOG=1 is sent after a pass, and not for one that follows directly', a
   expect(reported()).toEqual(['WATCHDOG=1', 'WATCHDOG=1', 'END=1']);
 });
 
-test('a sign of life that the manager did not get is due again soon, and not at once', async () => {
+test('a WATCHDOG=1 that the manager did not receive is due again soon, and not at once', async () => {
   const dueAtNs = await watched();
   await fallBehind();
   service.beat(dueAtNs);
@@ -104,7 +104,7 @@ test('a sign of life that the manager did not get is due again soon, and not at 
   receiver.resume();
 });
 
-test('without a watchdog no pass is due and nothing is sent', async () => {
+test('without a watchdog no pass is due, and nothing is sent', async () => {
   expect(service.dueAtNs()).toBeUndefined();
   service.beat(process.hrtime.bigint() + 3600n * WATCHDOG_NS);
   manager.notify('END=1');
@@ -112,7 +112,7 @@ test('without a watchdog no pass is due and nothing is sent', async () => {
   expect(reported()).toEqual(['END=1']);
 });
 
-test('a reload that begins takes it back: ready follows', async () => {
+test('RELOADING=1 takes READY=1 back, and READY=1 follows', async () => {
   await fallBehind();
   service.ready();
   service.reloading();

@@ -40,7 +40,7 @@ async function shutdown(
   return { ...made, closed: source.closed() };
 }
 
-test('groups in order, protected workloads, and a delay that is too short', async () => {
+test('the plan has groups in order, protected workloads, and a delay that is too short', async () => {
   const { out, error, closed } = await shutdown(`${PERIODS}workloads: [{cgroup: /w}]\n`, FIVE_SECONDS, '--plan');
   expect(error).toBeUndefined();
   expect(`\n${out}`).toBe(`
@@ -57,7 +57,7 @@ left out: odd: EIO
   expect(closed).toBe(1);
 });
 
-test('an empty group takes no time', async () => {
+test('the plan gives an empty group no time', async () => {
   const groups = [0, 100, 2000000000].map((priority) => ({ priority, shutdownGracePeriodSeconds: 60 }));
   const config = JSON.stringify({ shutdownGracePeriodByPodPriority: groups, workloads: [{ cgroup: '/w' }] });
   const { out } = await shutdown(config, { kind: 'known', maxNs: 182n * SECOND }, '--plan');
@@ -67,7 +67,7 @@ test('an empty group takes no time', async () => {
   expect(out).toContain('InhibitDelayMaxSec of logind is 3m2s: long enough');
 });
 
-test('a group without time is not awaited; a parent is in the last group of its children', async () => {
+test('the plan does not wait for a group without time, and a parent is in the last group of its children', async () => {
   const members = candidates(
     [workload('team', { path: '/team', terminationGracePeriodNs: SECOND }), 0n],
     [workload('db', { path: '/team/db', priority: 100, terminationGracePeriodNs: 2n * SECOND }), 0n],
@@ -82,7 +82,7 @@ test('a group without time is not awaited; a parent is in the last group of its 
   expect(out).toContain('all awaited workloads end within 3s');
 });
 
-test('a unit ends with the units that systemd stops with it', async () => {
+test('the plan ends a unit with the units that systemd stops with it', async () => {
   const unit = (name: string) => ({ unit: { name, manager: 'system' } }) as const;
   const stopped = {
     kind: 'stop',
@@ -103,7 +103,7 @@ test('a unit ends with the units that systemd stops with it', async () => {
   expect(out).toMatch(/^ *0s +100 +1m0s +db +0 +1m0s +also stops web$/m);
 });
 
-test('as JSON', async () => {
+test('the plan is printed as JSON', async () => {
   const delay: InhibitDelay = { kind: 'unknown', reason: 'no bus' };
   const { out } = await shutdown(`${PERIODS}workloads: [{cgroup: /w}]\n`, delay, '--plan', '-o', 'json');
   const report = JSON.parse(out) as { groups: { workloads: unknown[] }[] };
@@ -127,9 +127,9 @@ test('as JSON', async () => {
 });
 
 test.each<[rule: string, config: string, said: string]>([
-  ['no grace period', 'workloads: [{cgroup: /w}]\n', 'neither shutdownGracePeriod nor shutdownGracePeriodByPodPriority is set'],
-  ['no workload source', PERIODS, 'no workload source is configured'],
-])('no workload would be ended: %s', async (_rule, config, said) => {
+  ['there is no grace period', 'workloads: [{cgroup: /w}]\n', 'neither shutdownGracePeriod nor shutdownGracePeriodByPodPriority is set'],
+  ['there is no workload source', PERIODS, 'no workload source is configured'],
+])('the plan says why no workload would be ended: %s', async (_rule, config, said) => {
   expect((await shutdown(config, FIVE_SECONDS, '--plan')).out).toContain(`no workload would be ended: ${said}`);
 });
 

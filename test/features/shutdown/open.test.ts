@@ -80,7 +80,7 @@ test('without a shutdown grace period logind is not contacted', () => {
   expect(delays).toEqual([]);
 });
 
-test('a reload takes the delay lock once, and a reload releases it', () => {
+test('a reload acquires the delay lock once, and a reload releases it', () => {
   const { configure, delays } = open();
   configure(NO_SHUTDOWN);
   configure(SOME);
@@ -108,7 +108,7 @@ test('the lock is released when all workloads have ended; the metrics have the t
   expect(status.shutdown.endSeconds).toBeGreaterThanOrEqual(status.shutdown.startSeconds);
 });
 
-test('a cancelled shutdown: the lock is taken again, and the metrics have the time', () => {
+test('after a cancelled shutdown the lock is acquired again, and the metrics have the time', () => {
   const { shutdown, configure, delays, status, said, prepare } = open();
   configure(SOME);
   prepare(true);
@@ -130,7 +130,7 @@ test('a reload during a shutdown has its effect when the shutdown is cancelled',
   expect(records.map(({ phase }) => phase)).toEqual(['begins', 'called-off']);
 });
 
-test('evictd stops during a shutdown: the lock is released, and the journal has a record', () => {
+test('evictd that stops during a shutdown releases the lock, and the journal has a record', () => {
   const { shutdown, configure, delays, prepare, records } = open();
   configure(SOME);
   prepare(true);
@@ -140,7 +140,7 @@ test('evictd stops during a shutdown: the lock is released, and the journal has 
   expect(records.map(({ phase }) => phase)).toEqual(['begins', 'interrupted']);
 });
 
-test('the log and the metrics tell whether a shutdown waits, and why not', () => {
+test('the log and the metrics say whether a shutdown waits, and why not', () => {
   const { configure, delays, said, status } = open();
   configure(SOME);
   delays[0]?.events?.changed({ kind: 'off', reason: 'there is no logind' });

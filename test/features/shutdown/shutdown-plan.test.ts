@@ -19,10 +19,10 @@ const PERIODS = [
 
 // What pods do is in test/vectors/shutdown.jsonl.
 test.each<[rule: string, overrides: Partial<Workload>, group: number]>([
-  ['without a rule', {}, 0],
+  ['without a rule has the group of priority 0', {}, 0],
   ['critical, whatever its priority', { ...CRITICAL, priority: -5 }, 2_000_000_000],
   ['critical, and above that', { ...CRITICAL, priority: 2_000_001_000 }, 2_000_001_000],
-  ['that asks never to be evicted', { protection: { kind: 'omit' } }, 0],
+  ['that asks never to be evicted has a group, too', { protection: { kind: 'omit' } }, 0],
 ])('a machine workload %s', (_rule, overrides, group) => {
   const groups = groupByPriority(PERIODS, [workload('w', overrides)]);
   expect(groups.filter(({ workloads }) => workloads.length > 0).map(({ priority }) => priority)).toEqual([group]);
@@ -30,9 +30,9 @@ test.each<[rule: string, overrides: Partial<Workload>, group: number]>([
 
 test.each<[rule: string, inner: Partial<Workload>, outer: Partial<Workload>, group: number]>([
   ['of a higher priority', { priority: 2_000_000_000 }, {}, 2_000_000_000],
-  ['of a lower one', {}, { priority: 2_000_000_000 }, 2_000_000_000],
+  ['of a lower priority', {}, { priority: 2_000_000_000 }, 2_000_000_000],
   ['that is more critical', { ...CRITICAL, priority: 2_000_001_000 }, CRITICAL, 2_000_001_000],
-])('a parent of one %s ends with the later one', (_rule, inner, outer, group) => {
+])('a parent of a child %s ends with the later of both groups', (_rule, inner, outer, group) => {
   const [w, x] = [workload('w', { ...outer, path: '/w' }), workload('x', { ...inner, path: '/w/a/x' })];
   const turns = (all: readonly Workload[], before?: ReadonlyMap<string, number>) =>
     PERIODS[shutdownGroupIndexes(PERIODS, all, before).get(w.id) ?? -1]?.priority;
@@ -45,7 +45,7 @@ test.each<[rule: string, stop: Partial<UnitStop>, ends: readonly (number | undef
   ['is stopped with it', { kind: 'stop', dependants: ['web.service', 'log.service'] }, [2_000_000_000, 2_000_000_000]],
   ['ends with it, though it is only signalled', { kind: 'signal', affected: ['web.service'] }, [2_000_000_000, 2_000_000_000]],
   ['does not, because it is only signalled', { kind: 'signal', affected: [] }, [0, 2_000_000_000]],
-])('a unit ends with the last of those that need it: one that %s', (_rule, stop, ends) => {
+])('a unit ends with the last of the units that need it: a unit that %s', (_rule, stop, ends) => {
   const unit = (name: string, priority: number): Workload =>
     workload(name, { priority, unit: { name: `${name}.service`, manager: 'system' } });
   const all = [unit('db', 0), unit('web', 2_000_000_000)];
@@ -55,7 +55,7 @@ test.each<[rule: string, stop: Partial<UnitStop>, ends: readonly (number | undef
   expect(all.map(({ id }) => PERIODS[turns.get(id) ?? -1]?.priority)).toEqual(ends);
 });
 
-test('a unit ends with the last of those that are held by one that needs it', () => {
+test('a unit ends with the last of the units that one that needs it holds back', () => {
   const [db, web, job] = [
     workload('db'),
     workload('web', { path: '/web' }),
@@ -65,7 +65,7 @@ test('a unit ends with the last of those that are held by one that needs it', ()
   expect([db, web, job].map(({ id }) => turns.get(id))).toEqual([1, 1, 1]);
 });
 
-test('the latest timeline: a parent is asked to end after its children', () => {
+test('in the latest timeline a parent gets SIGTERM after its children', () => {
   const [w, x, y] = [
     workload('w', { path: '/w', terminationGracePeriodNs: 3n * SECOND }),
     workload('x', { path: '/w/x', terminationGracePeriodNs: 4n * SECOND }),
@@ -80,7 +80,7 @@ test('the latest timeline: a parent is asked to end after its children', () => {
 });
 
 test.each<[rule: string, seconds: bigint, enough: boolean]>([
-  ['as long as is asked for, and two seconds for evictd itself', 32n, true],
+  ['as long as the groups need, and two seconds for evictd itself', 32n, true],
   ['shorter', 31n, false],
 ])('the time that a shutdown waits: %s', (_rule, seconds, enough) => {
   expect(suffices({ kind: 'known', maxNs: seconds * SECOND }, 30n * SECOND)).toBe(enough);

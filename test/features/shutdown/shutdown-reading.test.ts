@@ -56,7 +56,7 @@ async function plan(
   return { ...at, first: groupByPriority(shutdownGracePeriods(loaded.config.shutdown), at.ended)[0]?.workloads[0] };
 }
 
-test('an error closes everything', async () => {
+test('an error closes all readers', async () => {
   const closed: string[] = [];
   const units = new SystemdUnits([{ path: '/nonexistent/evictd-bus', daemon: false }]);
   const closeUnits = vi.spyOn(units, 'close');
@@ -87,7 +87,7 @@ test('the grace period of a unit is the time after which systemd would kill it',
   expect((await plan()).first).toMatchObject({ workload: { name: UNIT }, gracePeriodNs: 45n * SECOND });
 });
 
-test('… unless a rule or the period of its group is shorter', async () => {
+test('the grace period of a unit is shorter if a rule or the period of its group is', async () => {
   const ruled = await plan([], [{ match: { name: UNIT }, terminationGracePeriodSeconds: 40 }]);
   expect(ruled.first?.gracePeriodNs).toBe(40n * SECOND);
   // systemd kills it after TimeoutStopSec= in any case.

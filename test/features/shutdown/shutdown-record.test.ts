@@ -29,7 +29,7 @@ test.each<[of: Partial<EndedWorkload>, message: string]>([
   expect(workloadEnded(ended('web', of), 0).message).toBe(message);
 });
 
-test('the workloads that have to end, by group; of many the first ten', () => {
+test('the record has the workloads to end, by group, and the first ten of many', () => {
   const group = (priority: number, names: readonly string[]) => ({
     priority,
     gracePeriodNs: 20n * SECOND,
@@ -58,7 +58,7 @@ test.each<[of: readonly EndedWorkload[], late: readonly string[], message: strin
     ['d'],
     'the machine may go down: 2 ended in 3s, not in time: b, c; still running: c; started too late to get SIGTERM: d',
   ],
-])('the end: %#', (of, late, message) => {
+])('the record of the end: %#', (of, late, message) => {
   const course = { tookNs: 3n * SECOND, ended: of, ending: [] };
   expect(
     shutdownOver(
@@ -68,7 +68,7 @@ test.each<[of: readonly EndedWorkload[], late: readonly string[], message: strin
   ).toBe(message);
 });
 
-test('aborted: the workloads that ended, and those that got SIGTERM', () => {
+test('the record of an aborted shutdown has the workloads that ended, and those with SIGTERM sent', () => {
   const course = { tookNs: SECOND, ended: [ended('a'), ended('b', survived)], ending: [ended('c')] };
   expect(shutdownAborted({ phase: 'called-off' }, course)).toMatchObject({
     message: 'the shutdown was cancelled: ended, and not started again: a; got SIGTERM, still running: c',

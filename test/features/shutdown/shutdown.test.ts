@@ -119,7 +119,7 @@ const phase = (name: string): JournalRecord | undefined => records.find((record)
 const beyondGrace = (): Promise<void> => pause(Number(GRACE_NS / 1_000_000n) + 300 * SLOWNESS);
 const released = (): Promise<boolean> => eventually('the machine may go down', () => reported.includes('released'));
 
-test('group by group, the critical one last; the next one as soon as the last of one has ended', async () => {
+test('groups end one by one, the critical one last, and the next begins when the last workload of one has ended', async () => {
   const [db, web, batch] = [await start('db'), await start('web', { onTerm: 'exit' }), await start('batch')];
   open({ rules: [critical('db'), { match: { name: 'web' }, priority: 10 }] });
   shutdown.begin(groups([0, HOUR_NS], [10, HOUR_NS], [CRITICAL_PRIORITY, HOUR_NS]));
@@ -155,7 +155,7 @@ test('a workload that does not end is killed after its own grace period, while t
   expect(phase('over')).toMatchObject({ inTime: false, ended: 2, notInTime: [{ name: 'stubborn' }] });
 });
 
-test('a reload during a shutdown: workloads without SIGTERM follow the new rules, and the others end all the same', async () => {
+test('a reload during a shutdown gives workloads without SIGTERM the new rules, and the others still end', async () => {
   const slow = await start('slow', { onTerm: 'ignore' });
   const [db, web, api] = [await start('db'), await start('web'), await start('api')];
   const slowly: Rule = { match: { name: 'slow' }, terminationGracePeriodNs: SECOND };
@@ -172,7 +172,7 @@ test('a reload during a shutdown: workloads without SIGTERM follow the new rules
   expect(phase('over')).toMatchObject({ late: [] });
 });
 
-test('a reload during a shutdown: a workload that is in no source any more gets no SIGTERM', async () => {
+test('after a reload during a shutdown a workload that is in no source any more gets no SIGTERM', async () => {
   const [web, db] = [await start('web', { onTerm: 'say' }), await start('db')];
   open({ rules: [critical('db')] });
   shutdown.begin(groups([0, HOUR_NS], [CRITICAL_PRIORITY, HOUR_NS]));
@@ -220,7 +220,7 @@ test('a workload of a group without time is killed after a second, while the nex
   await released();
 });
 
-test('exempt workloads get no signal, and those that start too late are named', async () => {
+test('exempt workloads get no signal, and workloads that start too late are named', async () => {
   const ssh = await start('ssh.service');
   const batch = await start('batch');
   const db = await start('db', { onTerm: 'say' });
@@ -302,7 +302,7 @@ describe('a workload that contains others', () => {
   });
 });
 
-test('a workload that ended by itself before its group is in the journal when the group begins, and was in time', async () => {
+test('a workload that ended by itself before its group is in the journal when the group begins, as ended in time', async () => {
   const [batch, web] = [await start('batch', { onTerm: 'say' }), await start('web')];
   await start('db');
   open({ rules: [critical('db'), { match: { name: 'web' }, priority: 10 }] });
@@ -317,7 +317,7 @@ test('a workload that ended by itself before its group is in the journal when th
   expect(phase('over')).toMatchObject({ inTime: true, ended: 3, late: [] });
 });
 
-test('a critical one that ended by itself before the last group is in the journal, too', async () => {
+test('a critical workload that ended by itself before the last group is in the journal, too', async () => {
   const [batch, db] = [await start('batch', { onTerm: 'say' }), await start('db')];
   open({ rules: [critical('db')] });
   shutdown.begin(groups([0, HOUR_NS], [CRITICAL_PRIORITY, HOUR_NS]));
@@ -331,7 +331,7 @@ test('a critical one that ended by itself before the last group is in the journa
   expect(phase('over')).toMatchObject({ inTime: true, ended: 2, late: [] });
 });
 
-test('cancelled: no further workload is ended or killed, and those that were are named', async () => {
+test('after a cancellation no further workload is ended or killed, and the ended ones are named', async () => {
   const quick = await start('quick');
   const slow = await start('slow', { onTerm: 'say' });
   const db = await start('db');
@@ -351,7 +351,7 @@ test('cancelled: no further workload is ended or killed, and those that were are
   await released();
 });
 
-test('called off when all have ended', async () => {
+test('a shutdown may be cancelled after all workloads have ended', async () => {
   await start('batch');
   open();
   shutdown.begin(groups([0, HOUR_NS]));
@@ -362,7 +362,7 @@ test('called off when all have ended', async () => {
   expect([shutdown.lasts, reported.at(-1)]).toEqual([false, 'called off']);
 });
 
-test('said twice it begins once; when it is over the machine may go down all the same', async () => {
+test('a shutdown that is announced twice begins once, and does not delay the machine after its end', async () => {
   await start('batch');
   open();
   shutdown.begin(groups([0, HOUR_NS]));
@@ -374,7 +374,7 @@ test('said twice it begins once; when it is over the machine may go down all the
   expect(reported).toEqual(['released']);
 });
 
-test('evictd stops during a shutdown: it kills no further workload', async () => {
+test('evictd that stops during a shutdown kills no further workload', async () => {
   const slow = await start('slow', { onTerm: 'say' });
   open({ rules: [{ match: { name: 'slow' }, terminationGracePeriodNs: GRACE_NS }] });
   shutdown.begin(groups([0, HOUR_NS]));
@@ -396,8 +396,8 @@ test('a dry run decides and records, sends no signal and delays nothing', async 
   expect(batch.alive).toBe(true);
 });
 
-describe('systemd has not yet answered how a workload ends', () => {
-  test('it is waited for, the others get SIGTERM at once, and the next group follows when it has ended, too', async () => {
+describe('a workload for which systemd has not answered yet', () => {
+  test('is waited for, while the others get SIGTERM at once, and the next group follows when it has ended, too', async () => {
     const [batch, web, db] = [await start('batch', { onTerm: 'say' }), await start('web'), await start('db', { onTerm: 'say' })];
     let isKnown = false;
     open({ rules: [critical('db')], also: { awaited: ({ name }) => name === 'batch' && !isKnown } });
@@ -418,8 +418,8 @@ describe('systemd has not yet answered how a workload ends', () => {
   test.each<[rule: string, periodNs: bigint, withinNs: bigint]>([
     ['a quarter of the time of its group', SECOND, SECOND / 4n],
     ['five seconds', HOUR_NS, 5n * SECOND],
-    ['not at all in a group without time', 0n, 0n],
-  ])('no longer than %s, since its turn came', async (_rule, periodNs, withinNs) => {
+    ['no time in a group without time', 0n, 0n],
+  ])('is waited for since its turn no longer than %s', async (_rule, periodNs, withinNs) => {
     await Promise.all([start('batch'), start('db', { onTerm: 'ignore' })]);
     const requested: { name: string; withinNs: bigint; sinceNs: bigint | undefined }[] = [];
     open({
@@ -444,7 +444,7 @@ describe('systemd has not yet answered how a workload ends', () => {
     expect(turn).toBeGreaterThan(plan ?? 0n);
   });
 
-  test('what he gets is not beyond the end of his group, and is what the journal says', async () => {
+  test('gets no more time than its group has left, and the journal has that time', async () => {
     await start('stubborn', { onTerm: 'ignore' });
     open({ also: { awaited: (_workload, withinNs, turn) => process.hrtime.bigint() - (turn?.sinceNs ?? 0n) < withinNs } });
     const pauses = vi.spyOn(globalThis, 'setTimeout');
@@ -461,7 +461,7 @@ describe('systemd has not yet answered how a workload ends', () => {
     expect(looks()).toBeLessThan(400); // one per millisecond would be more than a thousand
   });
 
-  test('a workload that turns out to be exempt is left alone', async () => {
+  test('is left alone if it turns out to be exempt', async () => {
     const batch = await start('batch', { onTerm: 'say' });
     let isKnown = false;
     open({
@@ -478,7 +478,7 @@ describe('systemd has not yet answered how a workload ends', () => {
     expect(phase('over')).toMatchObject({ ended: 0, late: [] });
   });
 
-  test('a workload that starts meanwhile is not in the group', async () => {
+  test('is not added to the group if it starts meanwhile', async () => {
     const batch = await start('batch');
     let isKnown = false;
     open({ also: { awaited: ({ name }) => name === 'batch' && !isKnown } });
@@ -491,7 +491,7 @@ describe('systemd has not yet answered how a workload ends', () => {
   });
 });
 
-test('a container runtime that has not reported yet is waited for before the first SIGTERM', async () => {
+test('evictd waits for a container runtime that has not reported yet before the first SIGTERM', async () => {
   const batch = await start('batch', { onTerm: 'say' });
   let isAwaited = true;
   open({ awaitedRuntimes: () => (isAwaited ? ['unix:///run/c.sock'] : []) });
@@ -504,7 +504,7 @@ test('a container runtime that has not reported yet is waited for before the fir
   await released();
 });
 
-test('the API server is not waited for: pods of a kubelet do not end here', async () => {
+test('evictd does not wait for the API server, because pods of a kubelet do not end here', async () => {
   const batch = await start('batch', { onTerm: 'say' });
   open({ awaitedRuntimes: () => ['kubernetes'] });
   shutdown.begin(groups([0, HOUR_NS]));
@@ -514,7 +514,7 @@ test('the API server is not waited for: pods of a kubelet do not end here', asyn
   await released();
 });
 
-test('… for a quarter of the time at most, and the first group has its own all the same', async () => {
+test('evictd waits a quarter of the time at most, and the first group still has its whole time', async () => {
   const batch = await start('batch', { onTerm: 'ignore' });
   open({ awaitedRuntimes: () => ['unix:///run/c.sock'] });
   shutdown.begin(groups([0, GRACE_NS]));
@@ -526,7 +526,7 @@ test('… for a quarter of the time at most, and the first group has its own all
   expect(over?.tookSeconds).toBeGreaterThanOrEqual((Number(GRACE_NS / SECOND) * 5) / 4);
 });
 
-test('without workloads the machine may go down at once', () => {
+test('a shutdown without workloads does not delay the machine', () => {
   open();
   shutdown.begin(groups([0, HOUR_NS]));
   expect(reported.at(-1)).toBe('released');
@@ -550,7 +550,7 @@ test('a workload that cannot be ended delays no other', async () => {
   expect(phase('over')).toMatchObject({ inTime: false, survived: [{ name: 'batch' }] });
 });
 
-test('what throws is tried again, and said once: all end in order', async () => {
+test('an error is tried again and logged once, and all workloads end in order', async () => {
   await Promise.all([start('batch'), start('db')]);
   let reads = 0;
   // The plan, and each group, succeed at the second attempt.
@@ -562,7 +562,7 @@ test('what throws is tried again, and said once: all end in order', async () => 
   expect(reported.filter((line) => line.includes('EMFILE'))).toEqual(['warn: cannot continue the shutdown, trying again: EMFILE']);
 });
 
-test('a lasting error does not delay the machine: no further workload is ended, and the journal has it', async () => {
+test('a lasting error does not delay the machine: no further workload is ended, and the journal has the error', async () => {
   const batch = await start('batch');
   const db = await start('db');
   open({ rules: [critical('db')], isUnreadable: () => ends().length > 0 });
@@ -576,7 +576,7 @@ test('a lasting error does not delay the machine: no further workload is ended, 
   expect([shutdown.lasts, reported.at(-1)]).toEqual([false, 'called off']);
 });
 
-test('it is tried again for seconds, whatever ends meanwhile', async () => {
+test('an error is tried again for seconds, whatever ends meanwhile', async () => {
   const many = await Promise.all(Array.from({ length: 12 }, (_, index) => start(`w${String(index)}`, { onTerm: 'say' })));
   const db = await start('db');
   let hasThrown = 0;
@@ -613,7 +613,7 @@ test('the machine does not wait for a plan that cannot be made', async () => {
 test.each<[dryRun: boolean, at: string]>([
   [true, 'begins'],
   [false, 'over'],
-])('a journal that throws does not hold the machine up (dry run: %s, at %s)', async (dryRun, at) => {
+])('a journal that throws does not delay the machine (dry run: %s, at %s)', async (dryRun, at) => {
   const batch = await start('batch');
   const journal = (record: JournalRecord): void => {
     if (record.phase === at) throw new Error('no journal');

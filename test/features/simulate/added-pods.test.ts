@@ -37,7 +37,7 @@ spec:
 `;
 const container = (resources: string, ports = '[]'): string => `{ name: c, resources: ${resources}, ports: ${ports} }`;
 
-test('requests that are not given are the limits', () => {
+test('requests that are not set are the limits', () => {
   const lines = added([node('node-1')], deployment(`{ containers: [${container('{ limits: { cpu: 3 } }')}] }`));
   expect(lines).toEqual(['0 scheduled shop/web-1 node-1', expect.stringMatching(/^0 pending shop\/web-2: .*1 Insufficient cpu\./)]);
 });
@@ -50,13 +50,13 @@ test("with the host's network two pods with one port need two nodes", () => {
   ]);
 });
 
-test('a pod that names its node has no scheduler: the kubelet runs it there, or refuses it', () => {
+test('a pod that names its node needs no scheduler: the kubelet runs it there, or refuses it', () => {
   const nodes = [node('node-1'), { ...node('node-2', { cpu: '1' }), spec: { unschedulable: true } }];
   const template = `{ nodeName: node-2, schedulerName: volcano, containers: [${container('{ limits: { cpu: 600m } }')}] }`;
   expect(added(nodes, deployment(template))).toEqual(['0 scheduled shop/web-1 node-2', '0 lost shop/web-2']);
 });
 
-test('a pod of another scheduler waits for it', () => {
+test('a pod of another scheduler waits for that scheduler', () => {
   const [first] = added([node('node-1')], deployment(`{ schedulerName: volcano, containers: [${container('{}')}] }`));
   expect(first).toBe('0 pending shop/web-1: waiting for the scheduler "volcano", which is not simulated');
 });

@@ -42,7 +42,7 @@ test.each<[rule: string, object: ApiObject, finding: string]>([
     'warning: Pod shop/a-1: spec.nodeSelector: no node has the label disk=ssd',
   ],
   [
-    'a disk that one pod of a node may have',
+    'a disk that only one pod of a node may use',
     pod('a-1', 'node-1', { volumes: [{ name: 'data', awsElasticBlockStore: { volumeID: 'vol-1' } }] }),
     'warning: Pod shop/a-1: spec.volumes: evictd ignores whether a disk of awsElasticBlockStore is in use on another node',
   ],
@@ -144,14 +144,14 @@ test.each<[rule: string, object: ApiObject, finding: string]>([
       'matchExpressions[0].values: In takes at least one value: it selects nothing',
   ],
   ['a node that is in no file', pod('a-1', 'node-9'), 'warning: Pod shop/a-1: its node node-9 is not in the input: counts as pending'],
-])('%s is named, and the rest goes on', (_rule, object, finding) => {
+])('%s is a finding, and the simulation continues', (_rule, object, finding) => {
   const { findings, content } = dumped([node('node-1'), object, pod('b-1', 'node-1')]);
   expect(findings.list.map(findingText)).toHaveLength(1);
   expect(findings.list.map(findingText)[0]).toContain(`dump:2:1: ${finding}`);
   expect(content.pods.map(({ scheduling }) => scheduling.name)).toContain('b-1');
 });
 
-test('pods that want to be with their own kind, or with pods of selected namespaces, are no finding', () => {
+test('a pod that must run with its own kind, or with pods of selected namespaces, is not a finding', () => {
   const term = (app: string, more: object = {}): object => ({
     labelSelector: { matchLabels: { app } },
     topologyKey: 'kubernetes.io/hostname',

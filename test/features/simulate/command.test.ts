@@ -24,12 +24,12 @@ const file = (name: string, content: unknown): string => {
 const simulate = (...args: string[]): Promise<Ran> => ran((io, setExitCode) => simulateCommand({ io, setExitCode }), args);
 
 test.each<[why: string, args: readonly string[], exit: number, message: string]>([
-  ['no file', [], 64, 'neither a file nor --kubeconfig is given'],
+  ['a missing file', [], 64, 'neither a file nor --kubeconfig is given'],
   ['an unknown node', [CLUSTER, '--drain', 'node-9'], 64, 'no node "node-9" in the input'],
-  ['no amount', [CLUSTER, '--pressure', 'node-1:memory=much'], 64, '--pressure: "much"'],
-  ['another signal', [CLUSTER, '--pressure', 'node-1:nodefs=1Gi'], 64, '--pressure: "nodefs" is not simulated'],
+  ['an invalid amount', [CLUSTER, '--pressure', 'node-1:memory=much'], 64, '--pressure: "much"'],
+  ['an unknown signal', [CLUSTER, '--pressure', 'node-1:nodefs=1Gi'], 64, '--pressure: "nodefs" is not simulated'],
   ['a negative duration', [CLUSTER, '--start-time', '-10s'], 64, '--start-time: -10s is negative'],
-  ['no taint', [CLUSTER, '--taint', 'node-1'], 64, '--taint needs a node and a taint'],
+  ['an invalid taint', [CLUSTER, '--taint', 'node-1'], 64, '--taint needs a node and a taint'],
   ['a wrong effect', [CLUSTER, '--taint', 'node-1', 'a=b:Never'], 64, 'unknown taint effect "Never"'],
   ['an unknown pod', [CLUSTER, '--explain', 'shop/none'], 64, 'no pod "shop/none" in the input'],
   [
@@ -48,10 +48,10 @@ test.each<[why: string, args: readonly string[], exit: number, message: string]>
     65,
     'priority admission controller computed PreemptLowerPriority',
   ],
-  ['no node', [file('pod.json', pod('a-1', ''))], 65, 'the input has no node'],
+  ['an unknown node', [file('pod.json', pod('a-1', ''))], 65, 'the input has no node'],
   ['a finding with --strict', [file('bad.json', `${JSON.stringify(node('node-1'))}{`), '--strict'], 65, '1 finding: --strict permits none'],
-  ['no such file', [join(directory, 'none')], 66, 'cannot be read'],
-])('%s ends it', async (_why, args, exit, message) => {
+  ['a file that does not exist', [join(directory, 'none')], 66, 'cannot be read'],
+])('simulate ends with an error for %s', async (_why, args, exit, message) => {
   const { error } = await simulate(...args);
   expect(exitCodeOf(error)).toBe(exit);
   expect(String(error)).toContain(message);
@@ -68,7 +68,7 @@ describe('a live cluster', () => {
   const live = (...args: string[]): Promise<Ran> =>
     simulate('--kubeconfig', server.kubeconfig(join(directory, 'kubeconfig')), '--drain', 'node-2', ...args);
 
-  test('is read page by page; what may not be listed is named', async () => {
+  test('is read page by page, and resources that may not be listed are named', async () => {
     const { out, error } = await live('-o', 'json');
     expect(error).toBeUndefined();
     const document = JSON.parse(out.slice(out.indexOf('{\n'))) as { readonly cluster: unknown; readonly findings: unknown };
@@ -83,25 +83,25 @@ describe('a live cluster', () => {
   const status = (code: number, more: object = {}): Answer => ({ code, body: { kind: 'Status', message: 'why', ...more } });
   test.each<[why: string, answer: Answer, message: string]>([
     ['a wrong credential', status(401), '/api/v1/nodes: HTTP 401: why\n  hint: the API server does not accept the credential'],
-    ['no permission', status(403), '/api/v1/nodes: HTTP 403: why\n  hint: the credential must be allowed to list nodes and pods'],
-    ['no API server', status(404), '/api/v1/nodes: HTTP 404: why\n  hint: is it the URL of an API server?'],
+    ['a missing permission', status(403), '/api/v1/nodes: HTTP 403: why\n  hint: the credential must be allowed to list nodes and pods'],
+    ['no Kubernetes API', status(404), '/api/v1/nodes: HTTP 404: why\n  hint: is it the URL of an API server?'],
     ['a server in trouble', status(503), '/api/v1/nodes: HTTP 503: why\n  hint: kubectl get --raw /api/v1/nodes must work'],
     ['a page for browsers', { code: 200, body: '<html>' }, '/api/v1/nodes: HTTP 200: the document is "<html>": an object is expected\n'],
-  ])('%s instead of nodes ends it', async (_why, answer, message) => {
+  ])('that answers %s instead of nodes is an error', async (_why, answer, message) => {
     server.instead = ({ path }) => (path === '/api/v1/nodes' ? answer : undefined);
     const { error } = await live();
     expect(exitCodeOf(error)).toBe(1);
     expect(formatError(error)).toContain(`EVICTD_KUBERNETES_REFUSED: ${message}`);
   });
 
-  test('a server that is away is named', async () => {
+  test('that is away is an error with its address', async () => {
     await server.away();
     expect(formatError((await live()).error)).toMatch(
       /^evictd: EVICTD_KUBERNETES_UNREACHABLE: the API server https:\S+: connect ECONNREFUSED .*\n {2}hint: check the network/,
     );
   });
 
-  test('pages that have expired go on with the token of the answer, and a busy server is asked again', async () => {
+  test('with expired pages continues with the token of the answer, and a busy server is asked again', async () => {
     const busy = { ...status(429), headers: { 'retry-after': '0' } };
     const answers = [undefined, status(410, { metadata: { continue: '550' } }), busy];
     server.instead = ({ path }) =>
@@ -110,8 +110,8 @@ describe('a live cluster', () => {
   });
 });
 
-describe('output', () => {
-  test('text fits into 80 columns', async () => {
+describe('the output of simulate', () => {
+  test('fits into 80 columns as text', async () => {
     const { out } = await simulate(
       CLUSTER,
       '--drain',
@@ -127,12 +127,12 @@ describe('output', () => {
     expect(out).toContain('add 9 pods of examples/simulate/urgent.yaml');
   });
 
-  test('a pod that names its node has had no choice', async () => {
+  test('says of a pod that names its node that it had no choice', async () => {
     const { out } = await simulate(CLUSTER, '--add', file('named.json', pod('a-1', 'node-3', { cpu: '10m' })));
     expect(out).toContain('scheduled shop/a-1 on node-3 (its nodeName)');
   });
 
-  test('the next action waits for the horizon while more is to happen, and no longer than for the last event', async () => {
+  test('has the next action after the horizon while more is to happen, and after the last event otherwise', async () => {
     const after = async (horizon: string): Promise<string | undefined> => {
       const { out } = await simulate(CLUSTER, '--drain', 'node-1', '--horizon', horizon, '--taint', 'node-3', 'a=b:NoSchedule');
       return /(\S+) {2}taint node-3/.exec(out)?.[1];
@@ -140,7 +140,7 @@ describe('output', () => {
     expect([await after('10s'), await after('1h')]).toEqual(['+10s', '+1m10s']);
   });
 
-  test('the scheduler does not look at all nodes of a large cluster', async () => {
+  test('says that the scheduler does not read all nodes of a large cluster', async () => {
     const nodes = Array.from({ length: 130 }, (_, index) => node(`node-${String(index)}`, { cpu: index < 20 ? '10m' : '4' }));
     const { out } = await simulate(file('nodes.json', nodes), '--add', file('one.json', pod('a-1', '', { cpu: '1' })));
     expect(out.replace(/\s+/g, ' ')).toMatch(/scheduled shop\/a-1 on \S+ \(100 of the first 120 nodes fit; score/);
@@ -165,14 +165,14 @@ describe('output', () => {
     });
   });
 
-  test('a replacement that is evicted itself has not moved, and is no other pod', async () => {
+  test('does not count a replacement that is itself evicted as moved, or as another pod', async () => {
     const { out } = await simulate(CLUSTER, '--drain', 'node-1', '--fail', 'node-3', '-o', 'json');
     expect((JSON.parse(out) as { readonly outcome: unknown }).outcome).toMatchObject({
       ...{ evicted: 4, moved: 1, pending: ['shop/web-7c9-new3', 'jobs/batch-5f4-new1', 'shop/web-7c9-new4'] },
     });
   });
 
-  test('an explanation names every filter that rejects a node', async () => {
+  test('names in an explanation every filter that rejects a node', async () => {
     const files = [
       file('small.json', node('node-1', { cpu: '1', memory: '1Gi' })),
       file('big.json', pod('big-1', '', { cpu: '4', nodeSelector: { disk: 'ssd' } })),
@@ -184,7 +184,7 @@ describe('output', () => {
     );
   });
 
-  test('the page runs nothing, asks for nothing, and shows names as text', async () => {
+  test('is a page that runs no script, requests nothing, and shows names as text', async () => {
     const page = join(directory, 'page.html');
     const odd = { ...pod('a-1', 'node-1'), metadata: { name: '<img src=x>', namespace: 'shop' } };
     await simulate(file('node.json', node('node-1')), file('odd.json', odd), '--drain', 'node-1', '--html', page);

@@ -47,7 +47,7 @@ const trainer = (name: string, on: string): ApiObject => {
   };
 };
 
-test('a drained pod gets another device of its class, and a pod waits until a device is given back', () => {
+test('a drained pod gets another device of its class, and a pod waits until a device is free', () => {
   const simulation = simulationOf([
     ...[node('n-1'), node('n-2'), CLASS, TEMPLATE],
     ...[slice('n-1', gpu('a')), slice('n-2', gpu('old', 'V100'), gpu('b'))],
@@ -70,7 +70,7 @@ test('a drained pod gets another device of its class, and a pod waits until a de
   ).toEqual([['shop/eval-a-gpu', ['b']]]);
 });
 
-test('a pod that waits gives back devices that are on a node where it cannot run, and gets others', () => {
+test('a waiting pod releases devices on a node where it cannot run, and gets others', () => {
   const claimed = (reservedFor: readonly string[]): readonly string[] => {
     const shared = claimOf('eval-a', 'n-1', 'a');
     const simulation = simulationOf([
@@ -93,7 +93,7 @@ test('a pod that waits gives back devices that are on a node where it cannot run
   expect(claimed(['other'])).not.toEqual(['n-2']);
 });
 
-test('a pod that an error keeps waiting gives back nothing', () => {
+test('a pod that an error keeps waiting releases nothing', () => {
   const claimed = (name: string, allocation?: object): ApiObject => ({
     ...V1,
     kind: 'ResourceClaim',
@@ -117,14 +117,14 @@ test('a pod that an error keeps waiting gives back nothing', () => {
 });
 
 test.each<[rule: string, objects: readonly ApiObject[], findings: readonly string[]]>([
-  ['everything is there', [TEMPLATE, claimOf('train-a', 'n-1', 'a')], []],
+  ['all objects are there', [TEMPLATE, claimOf('train-a', 'n-1', 'a')], []],
   [
-    'no template',
+    'there is no template',
     [claimOf('train-a', 'n-1', 'a')],
     ['its ResourceClaimTemplate gpu is not in the input: a pod that replaces it waits for its claim'],
   ],
-  ['no claim', [TEMPLATE], ['its ResourceClaim train-a-gpu-x7 is not in the input: its devices count as free']],
-])('a pod with devices, and %s', (_rule, objects, findings) => {
+  ['there is no claim', [TEMPLATE], ['its ResourceClaim train-a-gpu-x7 is not in the input: its devices count as free']],
+])('a pod with devices: %s', (_rule, objects, findings) => {
   const { findings: found } = dumped([node('n-1'), CLASS, slice('n-1', gpu('a')), trainer('train-a', 'n-1'), ...objects]);
   expect(found.list.map(({ object, message }) => `${object}: ${message}`)).toEqual(findings.map((each) => `Pod shop/train-a: ${each}`));
 });
@@ -137,7 +137,7 @@ test.each<[rule: string, object: ApiObject, finding: string]>([
     }),
     'warning: Pod shop/a-1: requests deviceclass.resource.kubernetes.io/gpu: devices for extended resources are not simulated',
   ],
-  ['an expression that does not compile is the scheduler’s error, not the file’s', deviceClass('gpu.model'), ''],
+  ['an expression that does not compile is an error of the scheduler, not of the file', deviceClass('gpu.model'), ''],
   [
     'a slice that cannot be read',
     { ...V1, kind: 'ResourceSlice', metadata: { name: 's' }, spec: {} },

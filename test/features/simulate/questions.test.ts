@@ -10,8 +10,11 @@ test('docs/simulate.md answers six questions', () => {
   expect(BLOCKS).toHaveLength(6);
 });
 
-test.each(BLOCKS.map(([, command = '', output = '']) => [command, output]))('evictd %s', async (command, output) => {
-  const { stdout, stderr } = await evictd(command.split(/[\s\\]+/));
-  expect(stderr).toBe('');
-  expect(stdout.trim().split('\n')).toEqual(output.replace(/^ {4}/gm, '').trim().split('\n'));
-});
+test.each(BLOCKS.map(([, command = '', output = '']) => [command, output]))(
+  'evictd %s answers a question of the page',
+  async (command, output) => {
+    const { stdout, stderr } = await evictd(command.split(/[\s\\]+/));
+    expect(stderr).toBe('');
+    expect(stdout.trim().split('\n')).toEqual(output.replace(/^ {4}/gm, '').trim().split('\n'));
+  },
+);

@@ -58,7 +58,7 @@ test.each<[rule: string, text: string, lines: readonly string[]]>([
     ],
   ],
   [
-    'all mistakes at once',
+    'several errors, all reported at once',
     `${profile('plugins: { filters: {} }\npercentageOfNodesToScore: 101')}profile: []\n`,
     [
       '4:14: EVICTD_CONFIG_UNKNOWN_KEY unknown key profiles[0].plugins.filters (hint: did you mean filter?)',
@@ -120,7 +120,7 @@ test.each<[rule: string, text: string, lines: readonly string[]]>([
       '6:13: EVICTD_CONFIG_UNKNOWN_KEY unknown key profiles[0].pluginConfig[0].args.hardPodAffinity (hint: did you mean hardPodAffinityWeight?)',
     ],
   ],
-])('%s is refused', (_rule, text, lines) => {
+])('the scheduler configuration with %s is refused', (_rule, text, lines) => {
   expect(read(text)).toEqual<Read>({ profiles: undefined, lines, exit: 78 });
 });
 
@@ -137,11 +137,7 @@ test.each<[rule: string, text: string, line: string]>([
     profile('plugins: { filter: { disabled: [{ name: NodeResourceFit }] } }'),
     'NodeResourceFit is not a plugin of kube-scheduler v1.36: did you mean NodeResourcesFit?',
   ],
-  [
-    'another order of the queue',
-    profile('plugins: { queueSort: { disabled: [{ name: "*" }] } }'),
-    'profiles[0].plugins.queueSort: not simulated',
-  ],
+  ['another queue order', profile('plugins: { queueSort: { disabled: [{ name: "*" }] } }'), 'profiles[0].plugins.queueSort: not simulated'],
   [
     'claims that keep unused devices',
     profile('plugins: { postFilter: { disabled: [{ name: "*" }] } }'),
@@ -153,13 +149,13 @@ test.each<[rule: string, text: string, line: string]>([
     'profiles[0].plugins.preFilter: not simulated: NodePorts is enabled in filter, and acts in both',
   ],
   ['arguments of a plugin that has none', args('NodeName', '{ x: 1 }'), 'pluginConfig[0].name: not simulated: NodeName has no arguments'],
-])('%s: named, and the rest counts', (_rule, text, line) => {
+])('the scheduler configuration with %s is a finding, and the rest of it is used', (_rule, text, line) => {
   const { lines, profiles } = read(text);
   expect(lines).toEqual([expect.stringContaining(line)]);
   expect([...(profiles?.keys() ?? [])]).toEqual(['default-scheduler']);
 });
 
-test('what decides where pods run is read; what does not is accepted', () => {
+test('settings that decide where pods run are read, and others are accepted', () => {
   const { lines, profiles } = read(
     `${HEAD}parallelism: 4
 leaderElection: { leaderElect: true }

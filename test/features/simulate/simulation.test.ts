@@ -44,7 +44,7 @@ function withEphemeralVolumes(): readonly ApiObject[] {
   ];
 }
 
-describe('a drain', () => {
+describe('a simulated drain', () => {
   test.each<[rule: string, objects: readonly ApiObject[], lines: readonly string[]]>([
     [
       'a pod of a controller runs elsewhere under a new name',
@@ -99,7 +99,7 @@ describe('a drain', () => {
   });
 });
 
-describe('a taint', () => {
+describe('a simulated taint', () => {
   test.each<[rule: string, effect: 'NoExecute' | 'NoSchedule', spec: ApiObject, lines: readonly string[]]>([
     ['NoSchedule ends nothing', 'NoSchedule', {}, []],
     [
@@ -129,7 +129,7 @@ describe('a taint', () => {
   });
 });
 
-test('a failed node is noticed after 50 s, and its pods are made again 300 s later; one of a StatefulSet is not', () => {
+test('a failed node is noticed after 50 s, and its pods are created again 300 s later, except one of a StatefulSet', () => {
   const objects = [pod('web-1', 'node-1', unreachable), pod('db-0', 'node-1', { owner: 'StatefulSet', ...unreachable })];
   const simulation = simulationOf([...TWO, ...objects]);
   simulation.run({ kind: 'fail', node: 'node-1' });
@@ -145,7 +145,7 @@ test('a failed node is noticed after 50 s, and its pods are made again 300 s lat
   ]);
 });
 
-test('a node that is out of service: the pods that its kubelet cannot end are deleted, and run elsewhere', () => {
+test('pods on a node out of service that its kubelet cannot end are deleted, and run elsewhere', () => {
   const forEver = { tolerations: [{ key: 'node.kubernetes.io/unreachable', operator: 'Exists' }] };
   const objects = [unreachable, forEver].map((spec, index) => pod(`db-${String(index)}`, 'node-1', { owner: 'StatefulSet', ...spec }));
   const simulation = simulationOf([...TWO, ...objects]);
@@ -168,7 +168,7 @@ test('a budget protects a pod that runs and is not ready', () => {
   expect(told(simulation.events)).toEqual(['0 node-1: cordoned', '0 refused shop/web-1 for good']);
 });
 
-test('a pod that is bound may be the one that another pending pod must be with', () => {
+test('a bound pod may be the one that another pending pod must run with', () => {
   const near = { labelSelector: { matchLabels: { app: 'leader' } }, topologyKey: 'kubernetes.io/hostname' };
   const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [near] } };
   const simulation = simulationOf([...TWO, pod('follower-1', '', { priority: 5, affinity }), pod('leader-1', '')]);
@@ -177,7 +177,7 @@ test('a pod that is bound may be the one that another pending pod must be with',
   expect(scheduled).toEqual(['0 scheduled shop/leader-1 node-2', '0 scheduled shop/follower-1 node-2']);
 });
 
-test('a pod of another kind of controller fails alone, and a mirror pod is made again nowhere else', () => {
+test('a pod of another kind of controller fails alone, and a mirror pod is not created elsewhere', () => {
   const simulation = simulationOf([
     ...TWO,
     pod('flow-1', '', { owner: 'Workflow', cpu: '100' }),
@@ -190,7 +190,7 @@ test('a pod of another kind of controller fails alone, and a mirror pod is made 
   expect(lines.filter((line) => line.includes('kube'))).toEqual(['0 evicted shop/kube-1 node-1', '30 lost shop/kube-1']);
 });
 
-describe('memory pressure', () => {
+describe('simulated memory pressure', () => {
   const metrics = (name: string, memory: string): ApiObject => ({
     apiVersion: 'metrics.k8s.io/v1beta1',
     kind: 'PodMetrics',
@@ -207,14 +207,14 @@ describe('memory pressure', () => {
     ...[metrics('within-1', '512Mi'), metrics('above-1', '1500Mi'), metrics('most-1', '2Gi'), metrics('critical-1', '3Gi')],
   ];
 
-  test('what a node has lost stays lost', () => {
+  test('keeps the loss of the node', () => {
     const simulation = simulationOf([...TWO, pod('within-1', 'node-1'), metrics('within-1', '512Mi')]);
     simulation.run({ kind: 'pressure', node: 'node-1', availableBytes: 2n ** 30n * -5n, isChange: true });
     simulation.run({ kind: 'pressure', node: 'node-1', availableBytes: -1n, isChange: true });
     expect(simulation.world.memory.available('node-1')).toBe((2n ** 30n * 5n) / 2n - 1n);
   });
 
-  test('ends those above their requests first, the most above first, until the threshold is not met; then the node is tainted for 5 min', () => {
+  test('evicts pods above their requests first, the most above first, until the threshold is not met; a taint stays for 5 min', () => {
     const simulation = simulationOf([...TWO, ...PODS]);
     simulation.run({ kind: 'pressure', node: 'node-1', availableBytes: 2n ** 20n * -990n, isChange: true });
     expect(told(simulation.events)).toEqual([
@@ -227,14 +227,14 @@ describe('memory pressure', () => {
     ]);
   });
 
-  test('is none if as much as the threshold is left', () => {
+  test('evicts nothing if as much as the threshold is available', () => {
     const simulation = simulationOf([...TWO, ...PODS]);
     simulation.run({ kind: 'pressure', node: 'node-1', availableBytes: 100n * 2n ** 20n, isChange: false });
     expect(told(simulation.events)).toEqual(['0 node-1: memory.available is 100MiB: no threshold is met']);
   });
 });
 
-test('a pod that was ending before makes room, and its ReplicaSet has made it again already', () => {
+test('a pod that was already ending makes room, and its ReplicaSet has already replaced it', () => {
   const ending = pod('web-1', 'node-2', { cpu: '4' });
   const metadata = { ...(ending.metadata as object), deletionTimestamp: '2026-01-01T00:00:00Z' };
   const simulation = simulationOf([...TWO, { ...ending, metadata }, pod('app-1', 'node-1')]);
@@ -303,7 +303,7 @@ describe('a pod that is nominated', () => {
   const FOR_NODE_0 = 'node-0: 0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s).';
   const NOT_HELPED = 'no new claims to deallocate, preemption: 0/2 nodes are available: 1';
 
-  test('loses the node to a more important one, and looks for another', () => {
+  test('loses the node to a more important pod, and looks for another node', () => {
     expect(nominated(pod('high-1', 'node-1', tolerated(10)))).toEqual([
       `0 pending shop/middle-1 for ${FOR_NODE_0}`,
       expect.stringContaining(
@@ -313,7 +313,7 @@ describe('a pod that is nominated', () => {
     ]);
   });
 
-  test('keeps no place where it does not fit any more', () => {
+  test('keeps no room where it does not fit any more', () => {
     expect(nominated(pod('high-1', 'node-1', tolerated(30)), pod('small-1', '', priorityOf(3, '1')))).toEqual([
       `0 pending shop/middle-1 for ${FOR_NODE_0}`,
       `0 pending shop/small-1 for ${FOR_NODE_0}`,

@@ -62,7 +62,7 @@ test.each<[order: CandidateOrder | undefined, first: readonly [place: number | n
       [60, 'small-00'],
     ],
   ],
-])('of 61 workloads the first 50 by %s, with their places in the order of eviction', (order, first) => {
+])('the first 50 of 61 workloads by %s have their places in the order of eviction', (order, first) => {
   const growth = new UsageGrowth();
   candidatesStatus({ order }, read, found(100n), growth, SECOND);
   const status = candidatesStatus({ order }, read, found(200n), growth, 2n * SECOND);
@@ -70,7 +70,7 @@ test.each<[order: CandidateOrder | undefined, first: readonly [place: number | n
   expect(status.workloads.slice(0, 2).map(({ place, name }) => [place, name])).toEqual(first);
 });
 
-test('the parameters of a ranking', () => {
+test('the parameters of a ranking are parsed', () => {
   expect(rankingQuery({ signal: 'nodefs.available', order: 'usage' })).toBe('signal=nodefs.available&order=usage');
   expect(rankingQuery({ signal: undefined })).toBe('');
   expect(orderParameter(new URLSearchParams('order=name'))).toBe('name');

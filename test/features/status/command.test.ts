@@ -44,20 +44,20 @@ async function shown(isTTY: boolean, ...args: string[]): Promise<{ out: string; 
   return { out, reads };
 }
 
-test('on a terminal it reads twice, for the growth', async () => {
+test('top on a terminal reads twice, for the growth', async () => {
   const { out, reads } = await shown(true);
   expect(reads).toBe(2);
   expect(out).toContain('+1KiB');
 });
 
-test('elsewhere, and as JSON, once', async () => {
+test('top without a terminal, and with JSON, reads once', async () => {
   expect((await shown(false)).reads).toBe(1);
   const { out, reads } = await shown(true, '-o', 'json');
   expect(reads).toBe(1);
   expect(JSON.parse(out)).toMatchObject({ candidates: { total: 1 } });
 });
 
-test('a terminal has its size and a line for the prompt, a file has all', () => {
+test('a terminal shows as many lines as it has, without one for the prompt, and a file has all', () => {
   const io: Io = { stdout: () => undefined, stderr: () => undefined, isTTY: true, columns: 90, rows: 30, env: { LANG: 'de_DE.UTF-8' } };
   expect(drawingFor(io)).toMatchObject({ columns: 90, rows: 29, unicode: true });
   expect(drawingFor({ ...io, isTTY: false, env: { LC_ALL: 'C', LANG: 'de_DE.UTF-8' } })).toMatchObject({
@@ -89,13 +89,13 @@ async function serving(dryRun: boolean): Promise<{ node: { cgroup: undefined }; 
   return { node: { cgroup: undefined }, runtimeDirectory };
 }
 
-test.each([false, true])('the running evictd is asked, also one that makes a dry run (%s)', async (dryRun) => {
+test.each([false, true])('top asks the running evictd, also one in a dry run (%s)', async (dryRun) => {
   const config = await serving(dryRun);
   expect(await askEvictd(config, { method: 'GET', path: '/x?y=1' })).toEqual({ y: '1', dryRun });
   expect(await askEvictd(config, { method: 'POST', path: '/x', body: 'b' })).toEqual({ body: 'b' });
 });
 
-test('its errors keep code, message and hint', async () => {
+test('errors of the running evictd keep code, message and hint', async () => {
   const config = await serving(false);
   await expect(askEvictd(config, { method: 'GET', path: '/wrong' })).rejects.toThrow(
     new UsageError('EVICTD_API_SIGNAL', 'no', { hint: 'yes' }),
@@ -103,6 +103,6 @@ test('its errors keep code, message and hint', async () => {
   await expect(askEvictd(config, { method: 'GET', path: '/none' })).rejects.toBeInstanceOf(UnavailableError);
 });
 
-test('no evictd listens: there is no answer', async () => {
+test('top reports that no evictd listens', async () => {
   expect(await askEvictd({ node: { cgroup: undefined }, runtimeDirectory: '/nonexistent' }, { method: 'GET', path: '/x' })).toBeUndefined();
 });

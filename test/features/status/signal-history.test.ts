@@ -5,7 +5,7 @@ import { observations, SECOND } from '../../core/support.js';
 
 const memory = (available: bigint) => observations(0n, { 'memory.available': available });
 
-test('values at their times, the oldest first; passes within five seconds count once', () => {
+test('the history has values with their times, the oldest first, and passes within five seconds count once', () => {
   const history = new SignalHistory();
   history.add(0n, memory(1n));
   history.add(5n * SECOND - 1n, memory(2n));
@@ -14,7 +14,7 @@ test('values at their times, the oldest first; passes within five seconds count 
   expect(history.of('memory.available')).toEqual([1, 3]);
 });
 
-test('a signal that a tick does not read has no value then, nor one that nothing has read', () => {
+test('a signal that a tick does not read has no value then, and one that was never read has none', () => {
   const history = new SignalHistory();
   history.add(0n, memory(1n));
   history.add(5n * SECOND, observations(0n, { 'pid.available': 7n }));
@@ -30,7 +30,7 @@ test('pressure is a share from 0 to 1', () => {
   expect(history.of('memory.pressure.full')).toEqual([0.5]);
 });
 
-test('it keeps the last sixty', () => {
+test('the history keeps the last sixty values', () => {
   const history = new SignalHistory();
   history.add(-10n * SECOND, observations(0n, { 'pid.available': 7n }));
   for (let at = 0n; at < 62n; at += 1n) history.add(at * 10n * SECOND, memory(at));

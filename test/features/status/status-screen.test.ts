@@ -13,7 +13,7 @@ const marked: Style = (colour, text) => `${colour}:${text}`;
 const draw = (over: Partial<StatusDocument> = {}, drawing: Partial<Drawing> = {}): string[] =>
   statusScreen({ ...STATUS, ...over }, { columns: 100, rows: undefined, unicode: true, style: plain, ...drawing });
 
-test('the whole of it', () => {
+test('the screen shows everything', () => {
   const lines = draw();
   expect(lines.slice(0, 23)).toEqual(
     [
@@ -45,7 +45,7 @@ test('the whole of it', () => {
   expect(lines.slice(-3)).toEqual(['eviction budget: 1 of 5 left for memory', 'notifier sampler on t is not live: r', 'm (h)']);
 });
 
-test('an API server, how old its pods are, and what is wrong', () => {
+test('the screen shows an API server, the age of its pods, and its problems', () => {
   const server = { node: 'n', server: 'https://s:6443', answers: true, problem: null, pods: 2, podsAgeSeconds: 9.5 };
   expect(draw({ kubernetes: server })).toContain('API server https://s:6443: pods of n: 2, confirmed 9s ago');
   const none = { ...server, server: null, answers: false, problem: 'why', podsAgeSeconds: null };
@@ -58,7 +58,7 @@ test.each([
   [40, 10],
   [132, 50],
   [200, 60],
-])('on %i×%i no line is cut off by the terminal, and the end is there', (columns, rows) => {
+])('on %i×%i the terminal cuts no line, and the end is visible', (columns, rows) => {
   const lines = draw({}, { columns, rows });
   expect(lines.length).toBeLessThanOrEqual(rows);
   expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(columns);
@@ -69,7 +69,7 @@ test.each([
   }
 });
 
-test('what is met or wrong has a colour', () => {
+test('met thresholds and problems are coloured', () => {
   const colours = draw({}, { style: marked }).map((line) => /^(?:(\w+):)?/.exec(line)?.[1]);
   expect(colours.slice(0, 19)).toEqual([
     undefined,
@@ -95,9 +95,9 @@ test('what is met or wrong has a colour', () => {
 });
 
 test.each<[rule: string, over: Partial<StatusDocument>, line: string]>([
-  ['no evictd', { evictd: null }, 'no evictd guards this node (machine): values are read now'],
+  ['there is no evictd', { evictd: null }, 'no evictd guards this node (machine): values are read now'],
   [
-    'no workload',
+    'there is no workload',
     { candidates: { ...STATUS.candidates, total: 0, workloads: [] } },
     'the order of eviction for memory.available: there is no workload',
   ],
@@ -106,7 +106,7 @@ test.each<[rule: string, over: Partial<StatusDocument>, line: string]>([
     { disruptionBudgets: [{ name: 'typo', expected: 0, currentHealthy: 0, desiredHealthy: 1, disruptionsAllowed: 0 }] },
     'disruption budget typo matches no workload that has a process',
   ],
-  ['no condition', { conditions: [] }, 'conditions: none'],
+  ['there is no condition', { conditions: [] }, 'conditions: none'],
   [
     'a dry run',
     { evictd: STATUS.evictd && { ...STATUS.evictd, dryRun: true } },
@@ -121,14 +121,14 @@ test.each<[rule: string, over: Partial<StatusDocument>, line: string]>([
   expect(draw(over)).toContain(line);
 });
 
-test('of two thresholds that are met the hard one is shown', () => {
+test('the hard one of two met thresholds is shown', () => {
   const [hard, soft] = STATUS.thresholds;
   if (hard === undefined || soft === undefined) throw new Error('no thresholds');
   const operands = [{ signal: 'memory.available', limit: 100 * MI, distance: -MI }] as const;
   expect(draw({ thresholds: [soft, { ...hard, met: true, operands }] }).some((line) => /100MiB hard +met/.test(line))).toBe(true);
 });
 
-test('candidates that are scrolled out', () => {
+test('candidates can be scrolled out of the screen', () => {
   const { lines, skip } = overview(STATUS, { columns: 100, rows: 40, unicode: true, style: plain }, 45);
   expect(lines.some(({ text }) => text.includes(' w50 '))).toBe(true);
   expect(lines.some(({ text }) => text.includes(' w1 '))).toBe(false);
@@ -150,15 +150,15 @@ test.each<[rule: string, name: string, shown: string]>([
 });
 
 test.each<[rule: string, values: (number | null)[], capacity: number, width: number, unicode: boolean, line: string]>([
-  ['from the lowest to the highest', [0, 50, 100], 1000, 9, true, '▁▄█'],
-  ['the last ones', [0, 100, 0, 100], 1000, 2, true, '▁█'],
+  ['it reaches from the lowest to the highest value', [0, 50, 100], 1000, 9, true, '▁▄█'],
+  ['it shows the last values', [0, 100, 0, 100], 1000, 2, true, '▁█'],
   ['a value that does not change', [7, 7], 1000, 9, true, '▄▄'],
   ['a change of less than 5% of the capacity', [360, 361, 359], 512, 9, true, '▄▄▄'],
   ['the same, of 2.5%', [350, 375], 1000, 9, true, '▂▆'],
   ['an unknown capacity', [360, 361, 359], 0, 9, true, '▄█▁'],
-  ['no value', [0, null, 100], 1000, 9, true, '▁ █'],
-  ['one value is no line', [null, 7], 1000, 9, true, ''],
-  ['without Unicode', [0, 50, 100], 1000, 9, false, '_=#'],
+  ['there is no value', [0, null, 100], 1000, 9, true, '▁ █'],
+  ['one value gives no line', [null, 7], 1000, 9, true, ''],
+  ['the terminal has no Unicode', [0, 50, 100], 1000, 9, false, '_=#'],
 ])('a sparkline: %s', (_rule, values, capacity, width, unicode, line) => {
   expect(sparkline(values, capacity, width, unicode)).toBe(line);
 });

@@ -78,7 +78,7 @@ function statusAfter(of: Policy, steps: readonly [secondsAgo: bigint, available:
   return statusOf(partsOf({ policy: of, state, observations: observed }, TWO, signal), { nowNs: NOW, wallMs: WALL_MS });
 }
 
-test('after any steps with any inputs the status is as docs/openapi.yaml has it', () => {
+test('after any steps with any inputs the status matches docs/openapi.yaml', () => {
   fc.assert(
     fc.property(anyPolicy, fc.array(anyStepInputs, { minLength: 1, maxLength: 8 }), (drawn, timeline) => {
       let state: State = initialState;
@@ -96,7 +96,7 @@ test('after any steps with any inputs the status is as docs/openapi.yaml has it'
   );
 });
 
-test('at rest: the distance of each threshold, the order of eviction, the whole budget', () => {
+test('an idle status has the distance of each threshold, the order of eviction, and the whole budget', () => {
   const limited = policy([HARD, SOFT], { evictionBudget: { max: 5, windowNs: 600n * SECOND, bands: [] } });
   const status = statusAfter(limited, [[2n, 500n * Mi]]);
   expect(status).toMatchObject({
@@ -118,14 +118,14 @@ test('at rest: the distance of each threshold, the order of eviction, the whole 
   expect(status.budget?.resources.map(({ remaining }) => remaining)).toEqual([5, 5, 5, 5]);
 });
 
-test('a grace period that runs, and what it is about to do', () => {
+test('the status has a running grace period, and what evictd is about to do', () => {
   const status = statusAfter(policy([SOFT]), [[10n, 150n * Mi]]);
   expect(status.thresholds).toMatchObject([{ met: true, graceSeconds: 30, since: '2026-01-02T03:03:55.000Z', actsInSeconds: 20 }]);
   expect(status.thresholds[0]?.operands).toEqual([{ signal: 'memory.available', limit: Number(200n * Mi), distance: -Number(50n * Mi) }]);
   expect(status.conditions).toEqual([{ type: 'MemoryPressure', status: 'True', clearsInSeconds: null }]);
 });
 
-test('a condition that lasts, and when it clears', () => {
+test('the status has a condition, and when it clears', () => {
   const status = statusAfter(policy([SOFT]), [
     [100n, 150n * Mi],
     [60n, 500n * Mi],
@@ -134,7 +134,7 @@ test('a condition that lasts, and when it clears', () => {
   expect(status.thresholds).toMatchObject([{ met: false, since: null }]);
 });
 
-test('an eviction in flight, with its phase and when SIGKILL follows', () => {
+test('the status has an eviction in flight, with its phase and when SIGKILL follows', () => {
   const steps: [bigint, bigint][] = [
     [34n, 150n * Mi],
     [24n, 150n * Mi],
@@ -149,7 +149,7 @@ test('an eviction in flight, with its phase and when SIGKILL follows', () => {
   expect(statusAfter(policy([HARD]), [[2n, 50n * Mi]]).evictions).toMatchObject([{ phase: 'dying', killsInSeconds: null }]);
 });
 
-test('a pause by an operator comes first', () => {
+test('the status shows a pause by an operator first', () => {
   const parts = partsOf({ policy: policy([HARD], { shuttingDown: true }), state: initialState, observations: observations(0n, {}) });
   const { pauses } = statusOf(
     { ...parts, pauses: [{ reason: 'disk swap', endSeconds: 0, endsAt: '', endsLocal: '1970-01-01 01:00:00+01:00' }] },
@@ -159,7 +159,7 @@ test('a pause by an operator comes first', () => {
   expect(pauses[0]?.message).toBe('an operator has paused evictions until 1970-01-01 01:00:00+01:00: disk swap');
 });
 
-test('a budget that is used up pauses evictions, and the candidates say why', () => {
+test('the status shows that a used-up budget pauses evictions, and the candidates show why', () => {
   const none = policy([HARD], { evictionBudget: { max: 0, windowNs: 600n * SECOND, bands: [] } });
   const status = statusAfter(none, [[2n, 50n * Mi]]);
   expect(status.evictions).toEqual([]);
@@ -168,13 +168,13 @@ test('a budget that is used up pauses evictions, and the candidates say why', ()
 });
 
 test.each<[rule: string, of: Partial<Policy>, kind: string]>([
-  ['no source of workloads', { hasWorkloadSource: false }, 'no-workload-source'],
+  ['there is no workload source', { hasWorkloadSource: false }, 'no-workload-source'],
   ['a shutdown', { shuttingDown: true }, 'shutdown'],
-])('a pause: %s', (_rule, of, kind) => {
+])('the status shows why evictd evicts nothing: %s', (_rule, of, kind) => {
   expect(statusAfter(policy([HARD], of), [[2n, 500n * Mi]]).pauses.map((pause) => pause.kind)).toEqual([kind]);
 });
 
-test('candidates for another signal', () => {
+test('the status has candidates for another signal', () => {
   const { candidates: found } = statusAfter(policy([HARD]), [[2n, 500n * Mi]], 'nodefs.available');
   expect(found.signal).toBe('nodefs.available');
   expect(found.workloads.map(({ protection }) => protection)).toEqual([
@@ -183,7 +183,7 @@ test('candidates for another signal', () => {
   ]);
 });
 
-test('a policy whose condition holds, whose ladder acts, and that waits', () => {
+test('the status has a policy whose condition holds, an acting policy, and a waiting one', () => {
   const of = policy([], { policies: [ofCgroup([{ kind: 'freeze', forNs: 5n * SECOND }, KILL], { forNs: 10n * SECOND })] });
   const found = candidates([workload('w', { path: '/a/w' }), 100n * Mi]);
   const activity = (...times: readonly [secondsAgo: bigint, kibibytes: number][]): unknown => {
@@ -207,7 +207,7 @@ test('a policy whose condition holds, whose ladder acts, and that waits', () => 
   expect(activity([14n, 200], [4n, 200], [2n, 50])).toEqual([{ scope: '/a', state: 'cooldown', step: null, secondsLeft: 13 }]);
 });
 
-test('pressure: the averages of each line, null where the kernel has none', () => {
+test('the status has the pressure averages of each line, and null where the kernel has none', () => {
   const averages = { avg10: 0.5, avg60: 0.25, avg300: 0 };
   const made = partsOf({ policy: policy([]), state: initialState, observations: observations(0n, {}) });
   const stalls = [{ resource: 'memory', kind: 'full', seconds: 1, averages }] as const;
@@ -217,7 +217,7 @@ test('pressure: the averages of each line, null where the kernel has none', () =
   expect(statusOf(made, moment).pressure).toBeNull();
 });
 
-test('records of the journal, the newest first', () => {
+test('the status has records of the journal, the newest first', () => {
   const at = '2026-01-02T03:04:05.000Z';
   const line = (decision: number): string =>
     JSON.stringify({ time: at, type: 'outcome', decision, message: `evicted ${String(decision)}`, more: 1 });
@@ -263,7 +263,7 @@ function running(
 
 const asking = (signal: string) => ({ query: new URLSearchParams({ signal }) });
 
-test('clients that ask again and again make evictd read once', () => {
+test('clients that ask repeatedly make evictd read once', () => {
   const { status, readings } = running(true);
   for (let at = 0; at < 10; at += 1) expect(status.answer(asking('')).json).toMatchObject({ candidates: { signal: 'memory.available' } });
   expect(readings()).toBe(1);
@@ -274,7 +274,7 @@ test('clients that ask again and again make evictd read once', () => {
   expect(readings()).toBe(3); // asked for in turn
 });
 
-test('what budgets permit is counted when it is read, and once for reads within a moment', () => {
+test('the permissions of budgets are counted when they are read, and once for reads within a moment', () => {
   const web = { name: 'web', match: { name: '*' }, unhealthyPolicy: 'IfHealthyBudget', os: 'linux' } as const;
   const limit = { of: 'minAvailable', value: 1, isPercentage: false } as const;
   const { status, readings } = running(true, [], [{ ...web, limit }]);
@@ -288,7 +288,7 @@ test('what budgets permit is counted when it is read, and once for reads within 
   expect([none.status.budgets(), none.readings(), running(false).status.budgets()]).toEqual([[], 0, []]);
 });
 
-test('the ranking alone, and the records of the journal as a whole', () => {
+test('the ranking and the journal records can be read separately', () => {
   const line = (decision: number): string =>
     JSON.stringify({ time: '2026-01-02T03:04:05.000Z', type: 'outcome', decision, message: 'm', more: [1] });
   const { status } = running(true, [line(1), line(2)]);
@@ -309,7 +309,7 @@ test('the ranking alone, and the records of the journal as a whole', () => {
   });
 });
 
-test('before the first step, and for a signal that evicts nothing, there is an error', () => {
+test('before the first step, and for a signal that evicts nothing, the answer is an error', () => {
   expect(() => running(false).status.answer(asking(''))).toThrow('evictd has not read the node yet');
   expect(() => running(true).status.answer(asking('cpu.pressure.some'))).toThrow('no workload is evicted for cpu.pressure.some');
   expect(() => running(true).status.answer(asking('x'))).toThrow('no workload is evicted for x');

@@ -37,19 +37,19 @@ test('no line of the help is cut off at 80 columns', () => {
 test.each<[rule: string, keys: string[], view: Partial<View>]>([
   ['a number', ['3'], { page: 2 }],
   ['the last page is followed by the first', ['5', 'right', 'tab'], { page: 1 }],
-  ['and the other way', ['left'], { page: 4 }],
+  ['left selects the previous page', ['left'], { page: 4 }],
   ['another page begins at its top', ['3', 'down', 'down', '4'], { page: 3, skip: 0 }],
   ['scrolling', ['3', 'down', 'j', 'k'], { skip: 1 }],
-  ['not beyond the top', ['3', 'up', 'down'], { skip: 1 }],
+  ['scrolling stops at the top', ['3', 'up', 'down'], { skip: 1 }],
   ['nor beyond the end: 50 workloads, 21 in sight', ['3', 'end', 'down', 'up'], { skip: 28 }],
   ['a screen', ['3', 'pagedown', 'home', 'space'], { skip: 21 }],
   ['help and back', ['?', 'escape', '?'], { isHelp: true }],
   ['a page closes the help', ['?', '2'], { isHelp: false, page: 1 }],
-])('keys: %s', (_rule, keys, view) => {
+])('a key in top: %s', (_rule, keys, view) => {
   expect(after(keys)).toMatchObject(view);
 });
 
-test('s asks for the next order, and the title has the one that the answer is in', () => {
+test('s requests the next order, and the title shows the order of the answer', () => {
   expect(['s', 's', 's', 's', 's', 's'].map((_, count) => ORDERS[after(Array<string>(count + 1).fill('s')).order])).toEqual([
     ...CANDIDATE_ORDERS,
     undefined,
@@ -63,15 +63,15 @@ test('s asks for the next order, and the title has the one that the answer is in
 test.each<[rule: string, page: number, line: RegExp]>([
   ['a threshold that is not met: what is left', 1, /^memory\.available<100Mi +hard +0s +50MiB left$/],
   [
-    'a met one: since when, and when its grace period ends',
+    'a met threshold: since when, and when its grace period ends',
     1,
     /^memory\.available<200Mi +soft +30s +met since 12:34:56, grace ends in 20s$/,
   ],
   ['a condition', 1, /^MemoryPressure +True, clears in 4m0s$/],
   ['an eviction in flight', 3, /^eviction 3 of a\\x1b\[31m: terminating for 2s, SIGKILL in 3s; uses 1MiB$/],
-  ['its processes', 3, /^ {2}\/a, processes: 1$/],
+  ['a workload: its processes', 3, /^ {2}\/a, processes: 1$/],
   ['the budget of each resource', 4, /^eviction budget for memory: 1 of 5 left in 10m0s$/],
-  ['a policy, also one at rest', 4, /^policy p: when x, then freeze, kill$/],
+  ['a policy, also an idle one', 4, /^policy p: when x, then freeze, kill$/],
   ['a notifier', 4, /^sampler +memory\.available +not live: r +t$/],
   ['a problem', 4, /^C: m \(h\)$/],
 ])('%s', (_rule, page, line) => {

@@ -17,7 +17,7 @@ function asked(...asks: [seconds: bigint, usage: bigint | undefined, signal?: Si
 test.each<[rule: string, asks: Parameters<typeof asked>, perSecond: number | undefined]>([
   ['the first answer has none', [[0n, 10n]], undefined],
   [
-    'per second since the one before',
+    'the growth is per second since the reading before',
     [
       [0n, 10n],
       [2n, 30n],
@@ -53,7 +53,7 @@ test.each<[rule: string, asks: Parameters<typeof asked>, perSecond: number | und
     20,
   ],
   [
-    'what is a minute ago says nothing',
+    'a reading of a minute ago has no growth',
     [
       [0n, 0n],
       [61n, 600n],
@@ -61,7 +61,7 @@ test.each<[rule: string, asks: Parameters<typeof asked>, perSecond: number | und
     undefined,
   ],
   [
-    'and is a base no more',
+    'a reading of a minute ago is not a base any more',
     [
       [0n, 0n],
       [61n, 600n],
@@ -70,7 +70,7 @@ test.each<[rule: string, asks: Parameters<typeof asked>, perSecond: number | und
     1,
   ],
   [
-    'another signal has other usages',
+    'another signal has usages of its own',
     [
       [0n, 0n],
       [1n, 600n, 'pid.available'],

@@ -25,7 +25,7 @@ const nowOf = (decision: Decision): Decision => ({ ...decision, decidedAtNs: pro
 const disk = decisionOf('nodefs.available', {}, undefined);
 const batch = hard.victim.workload;
 
-test('nothing is read before the signal of a hard threshold of memory: what was read on the approach is recorded', async () => {
+test('no process is read before the signal of a hard memory threshold, and earlier readings are recorded', async () => {
   const { read, records } = machine();
   records.expect([workload('web'), batch]);
   expect(read).toEqual([]); // not at once
@@ -41,9 +41,9 @@ test('nothing is read before the signal of a hard threshold of memory: what was 
 });
 
 test.each<[rule: string, decision: (made: Decision) => Decision]>([
-  ['it was not expected', (made) => made],
-  ['it was expected more than ten seconds ago', (made) => ({ ...made, decidedAtNs: made.decidedAtNs + 11_000_000_000n })],
-])('what is left is read after the signal, and goes into the outcome, once: %s', async (rule, later) => {
+  ['the eviction was not expected', (made) => made],
+  ['the eviction was expected more than ten seconds ago', (made) => ({ ...made, decidedAtNs: made.decidedAtNs + 11_000_000_000n })],
+])('remaining processes are read after the signal, once, and are in the outcome: %s', async (rule, later) => {
   const { read, records } = machine();
   records.expect(rule.includes('not') ? [workload('web')] : [batch]);
   await turn();
@@ -76,7 +76,7 @@ test.each<[rule: string, cause: Decision['cause'], graceNs: bigint, urgent: bool
     0n,
     false,
   ],
-])('urgent: %s', (_rule, cause, graceNs, urgent) => {
+])('a decision is urgent: %s', (_rule, cause, graceNs, urgent) => {
   expect(isUrgent(cause, graceNs)).toBe(urgent);
 });
 
@@ -85,11 +85,11 @@ test.each<[rule: string, processes: readonly VictimProcess[], text: string | und
   ['the user has no name', [{ pid: 7, name: 'java', uid: 1000 }], 'java (pid 7, user 1000)'],
   ['the largest three', [1, 2, 3, 4].map((pid) => ({ pid, name: 'sh' })), 'sh (pid 1), sh (pid 2), sh (pid 3)'],
   ['none', [], undefined],
-])('processes as text: %s', (_rule, processes, text) => {
+])('the text about processes: %s', (_rule, processes, text) => {
   expect(processesText(processes)).toBe(text);
 });
 
-test('where one process of the workload ends, the others are not read: they go on', async () => {
+test('the other processes are not read where one process of the workload ends, because they continue', async () => {
   const { read, records } = machine();
   records.expect([batch]);
   await turn();

@@ -7,11 +7,11 @@ import { cgroupFacts, expectCheck } from '../support.js';
 const v1 = { memory: { version: 1, mountPoint: '/sys/fs/cgroup/memory' } } as const;
 const own = { cgroup: 'own', pid: 'own', user: 'initial' } as const;
 
-describe('cgroup.namespace', () => {
+describe('the check cgroup.namespace', () => {
   test.each<[rule: string, facts: Partial<CgroupFacts>, status: CheckStatus, summary: RegExp]>([
     ['a shell on the machine', {}, 'ok', /^initial namespaces/],
     [
-      'a container: only its own cgroups and processes',
+      'a container sees only its own cgroups and processes',
       { namespaces: own, rootVisible: false },
       'degraded',
       /only by cgroup\.kill; .*shows only a part .*, those of this container; memory\.max and pids\.max of cgroups above are not seen/,
@@ -36,26 +36,38 @@ describe('cgroup.namespace', () => {
   });
 });
 
-describe('cgroup.controllers', () => {
+describe('the check cgroup.controllers', () => {
   const reached = { path: '/a.slice', stopsAt: undefined };
 
   test.each<[rule: string, delegations: CgroupFacts['delegations'], status: CheckStatus, summary: RegExp, fix: RegExp]>([
-    ['all the way', [reached, { path: '/b', stopsAt: undefined }], 'ok', /enabled for the children of \/a\.slice, \/b$/, /^$/],
     [
-      'it ends in between',
+      'the controller is enabled in every cgroup above the workload',
+      [reached, { path: '/b', stopsAt: undefined }],
+      'ok',
+      /enabled for the children of \/a\.slice, \/b$/,
+      /^$/,
+    ],
+    [
+      'the controller is missing below a cgroup in between',
       [reached, { path: '/b/c', stopsAt: '/b' }],
       'broken',
       /children of \/b\/c \(disabled in \/b\)/,
       />\/sys\/fs\/cgroup\/b\/cgroup\.subtree_control$/,
     ],
-    ['it ends at the root', [{ path: '/b', stopsAt: '/' }], 'broken', /disabled in \/\)/, />\/sys\/fs\/cgroup\/cgroup\.subtree_control$/],
+    [
+      'the controller is missing below the root',
+      [{ path: '/b', stopsAt: '/' }],
+      'broken',
+      /disabled in \/\)/,
+      />\/sys\/fs\/cgroup\/cgroup\.subtree_control$/,
+    ],
   ])('%s', (_rule, delegations, status, summary, fix) => {
     const [check] = controllersCheck.judge({ service: { kind: 'no systemd' }, cgroup: cgroupFacts({ delegations }) });
     expectCheck(check, 'cgroup.controllers', status, summary);
     expect(check?.fix ?? '').toMatch(fix);
   });
 
-  test('v1 has its controller everywhere, and without workloads there is no check', () => {
+  test('is ok on v1, which has its controller everywhere, and does not exist without workloads', () => {
     expect(
       controllersCheck.judge({
         service: { kind: 'no systemd' },

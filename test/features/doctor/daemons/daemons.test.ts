@@ -32,7 +32,7 @@ test.each<[rule: string, names: readonly DaemonFacts['name'][], hidden: string |
   ['none', [], undefined, 'ok', /^no other eviction daemon runs$/],
   ['two', ['earlyoom', 'kubelet'], undefined, 'ok', /^other eviction daemons: earlyoom, kubelet$/],
   ['some processes are hidden', [], '/proc hides them', 'degraded', /not all processes are visible: \/proc hides them$/],
-])('daemon.others: %s', (_rule, names, hidden, status, summary) => {
+])('the check daemon.others: %s', (_rule, names, hidden, status, summary) => {
   expectCheck(
     otherDaemonsCheck.judge({ daemons: { found: names.map((name) => daemon(name)), hidden } })[0],
     'daemon.others',
@@ -41,17 +41,17 @@ test.each<[rule: string, names: readonly DaemonFacts['name'][], hidden: string |
   );
 });
 
-test('several of one name have ids of their own', () => {
+test('several daemons of one name have ids of their own', () => {
   const checks = checkDaemons({ found: [daemon('kubelet'), daemon('lmkd'), daemon('kubelet')], hidden: undefined }, beside);
   expect(checks.map(({ id }) => id)).toEqual(['daemon.kubelet', 'daemon.lmkd', 'daemon.kubelet#2']);
 });
 
-describe('earlyoom, 8 GiB', () => {
+describe('earlyoom on 8 GiB', () => {
   const swap = { totalBytes: 8n * GIB, swapBytes: GIB };
   const none = { ...swap, swapBytes: 0n };
 
   test.each<[rule: string, args: readonly string[], bytes: bigint]>([
-    ['its default is 10 %', ['-r', '3600'], (8n * GIB) / 10n],
+    ['the default is 10 %', ['-r', '3600'], (8n * GIB) / 10n],
     ['-m', ['-m', '5'], (8n * GIB) / 20n],
     ['-m with the value for SIGKILL', ['-r', '60', '-m', '5,2'], (8n * GIB) / 20n],
     ['-m5', ['-m5'], (8n * GIB) / 20n],
@@ -62,37 +62,37 @@ describe('earlyoom, 8 GiB', () => {
     expect(earlyoomLimit(args, none).bytes).toBe(bytes);
   });
 
-  test('with swap it waits for that, too', () => {
+  test('waits for swap, too, if there is swap', () => {
     expect(earlyoomLimit([], none).text).not.toMatch(/swap/);
     expect(earlyoomLimit(['-s', '100'], swap).text).toMatch(/low swap \(-s 100\)$/);
   });
 
   test.each<[rule: string, threshold: string, args: string, status: CheckStatus, summary: RegExp]>([
     [
-      'as Debian starts it, it is first',
+      "acts first with Debian's arguments",
       '500Mi',
       fixture('earlyoom.cmdline'),
       'degraded',
       /^earlyoom \(process 236 of earlyoom\.service\): it acts .*\(819MiB\), before evictd at memory\.available<500Mi/,
     ],
-    ['at the same amount both act', '100Mi', '/usr/bin/earlyoom\0-M\x00102400\0', 'degraded', /before evictd/],
-    ['one that acts later', '500Mi', '/usr/bin/earlyoom\0-M\x00102400\0', 'ok', /\(100MiB\), after evictd at memory\.available<500Mi$/],
+    ['acts at the same amount as evictd', '100Mi', '/usr/bin/earlyoom\0-M\x00102400\0', 'degraded', /before evictd/],
+    ['acts later than evictd', '500Mi', '/usr/bin/earlyoom\0-M\x00102400\0', 'ok', /\(100MiB\), after evictd at memory\.available<500Mi$/],
   ])('%s', (_rule, threshold, cmdline, status, summary) => {
     const node = nodeFacts({ thresholds: hard(`memory.available<${threshold}`) });
     expectCheck(of(daemon('earlyoom', { arguments: cmdline.split('\0').slice(0, -1) }), { node }), 'daemon.earlyoom', status, summary);
   });
 
-  test('without a hard memory threshold evictd acts last', () => {
+  test('acts first if evictd has no hard memory threshold', () => {
     const node = nodeFacts({ thresholds: [] });
     expectCheck(of(daemon('earlyoom'), { node }), 'daemon.earlyoom', 'degraded', /evictd has no hard threshold of memory/);
   });
 });
 
-describe('nohang, 8 GiB', () => {
+describe('nohang on 8 GiB', () => {
   test.each<[rule: string, config: string, bytes: bigint | undefined]>([
     ['a percentage', '# comment\nsoft_threshold_min_mem = 5 %\nhard_threshold_min_mem = 2 %\n', (8n * GIB) / 20n],
     ['MiB', 'soft_threshold_min_mem = 300 M\n', 300n * MIB],
-    ['not set', 'hard_threshold_min_mem = 2 %\n', undefined],
+    ['the limit is not set', 'hard_threshold_min_mem = 2 %\n', undefined],
   ])('%s', (_rule, config, bytes) => {
     expect(nohangLimit(config, memoryFacts())?.bytes).toBe(bytes);
   });
@@ -107,7 +107,7 @@ describe('nohang, 8 GiB', () => {
 });
 
 describe('systemd-oomd', () => {
-  test('what oomctl prints', () => {
+  test('is read from the output of oomctl', () => {
     expect(parseOomctl(fixture('oomctl-user'))).toEqual([
       { path: '/evictdtest.slice/evictd-test-a.service', why: 'swap', limit: 'swap used 90.00%' },
       { path: '/', why: 'swap', limit: 'swap used 90.00%' },
@@ -136,15 +136,15 @@ describe('systemd-oomd', () => {
       /monitors \/evictdtest\.slice .*: no workload of evictd is there$/,
     ],
     ['a name with the same beginning', watching, { workloads: lives('/evictdtest.slice2/a') }, 'ok', /no workload/],
-    ['it watches a part of a workload', watching, { workloads: lives('/evictdtest.slice') }, 'degraded', /with 1 workload of/],
+    ['watches a part of a workload', watching, { workloads: lives('/evictdtest.slice') }, 'degraded', /with 1 workload of/],
     [
-      'with swap it watches the whole machine',
+      'watches the whole machine because of swap',
       watching,
       { memory: swap, workloads: lives('/batch.slice/a') },
       'degraded',
       /monitors \/ \(swap used 90\.00%\), with 1 workload of/,
     ],
-    ['it watches nothing', daemon('systemd-oomd', { settings: '' }), {}, 'ok', /monitors no cgroup/],
+    ['watches nothing', daemon('systemd-oomd', { settings: '' }), {}, 'ok', /monitors no cgroup/],
     [
       'oomctl fails',
       daemon('systemd-oomd', { settings: { unseen: 'oomctl: ENOENT' } }),
@@ -157,7 +157,7 @@ describe('systemd-oomd', () => {
   });
 });
 
-describe('kubelet', () => {
+describe('a kubelet', () => {
   const of8GiB = nodeFacts({ capacities: new Map([['memory.available', 8n * GIB] as const, ['nodefs.available', 100n * GIB] as const]) });
   const soft = (threshold: string, grace: string): DaemonFacts['thresholds'] =>
     loadWritten({ files: [], flags: {} }, { evictionSoft: [threshold], evictionSoftGracePeriod: [grace] }).config.thresholds.filter(
@@ -178,7 +178,7 @@ describe('kubelet', () => {
     ]
   >([
     [
-      'its default comes after',
+      'acts after evictd with its default',
       hard('memory.available<100Mi'),
       [...hard('memory.available<50Mi'), ...memory],
       V2,
@@ -203,9 +203,9 @@ describe('kubelet', () => {
     ],
     ['a percentage is of the capacity', hard('memory.available<10%'), memory, V2, 'degraded', /before .*<10% = 819MiB \(evictd: 500Mi\)$/],
     ['evictd has none for memory', memory, [], V2, 'degraded', 'it acts before evictd at memory.available<500Mi (evictd: none)'],
-    ['none for memory', hard('nodefs.available<5%'), memory, V2, 'ok', 'it has no threshold for a signal of evictd'],
+    ['has no memory threshold', hard('nodefs.available<5%'), memory, V2, 'ok', 'it has no threshold for a signal of evictd'],
     [
-      'other signals, each with its own order',
+      'has other signals, each compared by itself',
       hard('memory.available<500Mi,nodefs.available<20%,pid.available<10%'),
       hard('memory.available<500Mi,nodefs.available<15%,pid.available<10%'),
       V1,
@@ -246,7 +246,7 @@ describe('kubelet', () => {
       'ok',
       'it acts after evictd at soft memory.available<1Gi',
     ],
-    ['not known', undefined, memory, V2, 'degraded', 'unknown thresholds'],
+    ['has unknown thresholds', undefined, memory, V2, 'degraded', 'unknown thresholds'],
   ])('%s', (_rule, theirs, ours, cgroup, status, summary) => {
     const check = of(daemon('kubelet', { thresholds: theirs }), { node: { ...of8GiB, thresholds: ours }, cgroup });
     expectCheck(check, 'daemon.kubelet', status, /^kubelet \(process 236 of kubelet\.service\): /);
@@ -255,7 +255,7 @@ describe('kubelet', () => {
     else expect(said).toMatch(summary);
   });
 
-  test('a fix names each limit that is too low', () => {
+  test('with several limits that are too low has a fix for each', () => {
     const theirs = [...hard('memory.available<1Gi'), ...(soft('nodefs.available<20%', 'nodefs.available=30s') ?? [])];
     const node = { ...of8GiB, thresholds: hard('memory.available<500Mi,nodefs.available<15%') };
     expect(of(daemon('kubelet', { thresholds: theirs }), { node })?.fix).toBe(
@@ -264,6 +264,6 @@ describe('kubelet', () => {
   });
 });
 
-test.each(['oomd', 'lmkd'] as const)('%s: unknown rules', (name) => {
+test.each(['oomd', 'lmkd'] as const)('unknown rules of %s', (name) => {
   expectCheck(of(daemon(name)), `daemon.${name}`, 'degraded', /its own rules/);
 });

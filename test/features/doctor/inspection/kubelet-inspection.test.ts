@@ -30,17 +30,17 @@ evictionHard:
 test.each<[rule: string, args: readonly string[], threshold: string | undefined]>([
   ['its default', ['/usr/bin/kubelet', '--v=2'], '100Mi'],
   ['its file', ['/usr/bin/kubelet', '--config=/kubelet.yaml'], '300Mi'],
-  ['its file, in two words', ['kubelet', '--config', '/kubelet.yaml'], '300Mi'],
+  ['its file, in two arguments', ['kubelet', '--config', '/kubelet.yaml'], '300Mi'],
   ['its flag', ['kubelet', '--eviction-hard=memory.available<7%'], '7%'],
   ['a drop-in over its file', ['kubelet', '--config=/kubelet.yaml', '--config-dir=/kubelet.d'], '500Mi'],
   ['a drop-in without a file', ['kubelet', '--config-dir', '/kubelet.d'], '500Mi'],
-  ['its flag over a drop-in', ['kubelet', '--config-dir=/kubelet.d', '--eviction-hard=memory.available<7%'], '7%'],
+  ['its flag, which overrides a drop-in', ['kubelet', '--config-dir=/kubelet.d', '--eviction-hard=memory.available<7%'], '7%'],
   ['drop-ins that are not there', ['kubelet', '--config=/kubelet.yaml', '--config-dir=/nothing'], undefined],
   ['a place that is not known', ['kubelet', '--config=kubelet.yaml'], undefined],
   ['none for memory', ['kubelet', '--eviction-hard=nodefs.available<7%'], undefined],
   ['a file that is not there', ['kubelet', '--config=/nothing.yaml'], undefined],
   ["built into another program: its flags are not the kubelet's", ['/usr/local/bin/k3s', 'server'], undefined],
-])('a kubelet acts at: %s', async (_rule, args, threshold) => {
+])('the threshold at which a kubelet acts: %s', async (_rule, args, threshold) => {
   const root = scratch();
   writeFileSync(join(root, 'kubelet.yaml'), FILE, { mode: 0o644 });
   mkdirSync(join(root, 'kubelet.d'));
@@ -52,7 +52,7 @@ test.each<[rule: string, args: readonly string[], threshold: string | undefined]
   expect(found && valueText(found.value)).toBe(threshold);
 });
 
-test('a kubelet acts at: all its thresholds, also the soft ones of its flags', async () => {
+test('all thresholds of a kubelet are read, also the soft ones of its flags', async () => {
   const flags = [
     '--eviction-hard=nodefs.available<7%',
     '--eviction-soft=pid.available<1k',
@@ -71,13 +71,27 @@ const except =
 test.each<[rule: string, authorised: Authorise, user: string, more: string, status: CheckStatus, summary: RegExp]>([
   ['a service account with all rights', except(), 'agent-token', '', 'ok', / answers, and evictd has all permissions; pods of node-1: 1$/],
   ["the kubelet's credential", except(), 'kubelet-token', '', 'ok', /evictd has all permissions/],
-  ['no get', except('get pods'), 'agent-token', '', 'broken', /may not get pods \(the kubelet starts an evicted pod again\)$/],
-  ['no delete', except('delete pods'), 'agent-token', '', 'broken', /may not delete pods \(the kubelet starts an evicted pod again\)$/],
-  ['no events', except('create events', 'patch events'), 'agent-token', '', 'degraded', /not create events\.events\.k8s\.io \(there are/],
-  ['no subresource', except('create pods/eviction'), 'agent-token', '', 'degraded', /may not create pods\/eviction \(soft evic/],
+  ['get is missing', except('get pods'), 'agent-token', '', 'broken', /may not get pods \(the kubelet starts an evicted pod again\)$/],
+  [
+    'delete is missing',
+    except('delete pods'),
+    'agent-token',
+    '',
+    'broken',
+    /may not delete pods \(the kubelet starts an evicted pod again\)$/,
+  ],
+  [
+    'events are missing',
+    except('create events', 'patch events'),
+    'agent-token',
+    '',
+    'degraded',
+    /not create events\.events\.k8s\.io \(there are/,
+  ],
+  ['a subresource is missing', except('create pods/eviction'), 'agent-token', '', 'degraded', /may not create pods\/eviction \(soft evic/],
   ['… and budgets do not count', except('create pods/eviction'), 'agent-token', ', budgets: ignore', 'ok', /has all permissions/],
   [
-    'no node, and no taint',
+    'the node and its taints are missing',
     except('patch nodes'),
     'agent-token',
     ', taint: false',
@@ -85,15 +99,15 @@ test.each<[rule: string, authorised: Authorise, user: string, more: string, stat
     /patch nodes \(evictd drain does not cordon/,
   ],
   [
-    'no status of the node',
+    'the status of the node is missing',
     except('patch nodes/status'),
     'agent-token',
     '',
     'degraded',
     /patch nodes\/status \(.*, and the node gets no cond/,
   ],
-  ['no list: no pod is a candidate', except('list pods'), 'agent-token', '', 'broken', /answers 403: pods is forbidden/],
-])('what an API server permits: %s', async (_rule, authorised, user, more, status, summary) => {
+  ['list is missing, so no pod is a candidate', except('list pods'), 'agent-token', '', 'broken', /answers 403: pods is forbidden/],
+])('the check of permissions at the API server: %s', async (_rule, authorised, user, more, status, summary) => {
   const apiServer = await examined(authorised, user, more);
   expect(apiServerCheck.judge({ apiServer })).toMatchObject([{ status, summary: expect.stringMatching(summary) as unknown }]);
 });
@@ -117,7 +131,7 @@ async function examined(authorised: Authorise, user: string, more = ''): ReturnT
 test.each<[user: string, summary: RegExp]>([
   ['agent-token', /^disruption budgets that node pressure violates are counted$/],
   ['kubelet-token', /^optional: the credential may not list disruption budgets/],
-])('whether violated budgets are counted, for %s', async (user, summary) => {
+])('the check whether violated budgets are counted, for %s', async (user, summary) => {
   const apiServer = await examined(authorise, user);
   expect(budgetsCheck.judge({ apiServer })).toMatchObject([{ status: 'ok', summary: expect.stringMatching(summary) as unknown }]);
   expect(budgetsCheck.judge({ apiServer: undefined })).toEqual([]);
@@ -126,8 +140,8 @@ test.each<[user: string, summary: RegExp]>([
 test.each<[user: string, authorised: Authorise, summary: RegExp]>([
   ['a kubelet', authorise, /^the credential may neither delete nodes nor list secrets nor patch pods$/],
   ['an administrator', () => true, /^optional: the credential may delete nodes, list secrets, patch pods, which evictd/],
-  ['one that may delete nodes', except('list secrets', 'patch pods'), /^optional: the credential may delete nodes, which/],
-])('what evictd does not need: %s', async (user, authorised, summary) => {
+  ['a credential that may delete nodes', except('list secrets', 'patch pods'), /^optional: the credential may delete nodes, which/],
+])('the check of permissions that evictd does not need: %s', async (user, authorised, summary) => {
   const apiServer = await examined(authorised, user === 'a kubelet' ? 'kubelet-token' : 'agent-token');
   expect(excessCheck.judge({ apiServer })).toMatchObject([{ status: 'ok', summary: expect.stringMatching(summary) as unknown }]);
   expect(excessCheck.judge({ apiServer: undefined })).toEqual([]);
@@ -135,9 +149,13 @@ test.each<[user: string, authorised: Authorise, summary: RegExp]>([
 
 test.each<[rule: string, authorised: Authorise, summary: RegExp]>([
   ['both', () => true, /^explain and dry runs say where pods could run now/],
-  ['no nodes', (_user, verb, { resource }) => verb !== 'list' || resource.name !== 'nodes', /may not list all nodes, so .*--kustomize/],
+  [
+    'nodes are missing',
+    (_user, verb, { resource }) => verb !== 'list' || resource.name !== 'nodes',
+    /may not list all nodes, so .*--kustomize/,
+  ],
   ['nothing', (_user, verb) => verb !== 'list', /may not list all nodes and pods, so/],
-])('where pods could run is optional: %s', async (_rule, authorised, summary) => {
+])('the optional check of permissions to compute where pods could run: %s', async (_rule, authorised, summary) => {
   const apiServer = await examined(authorised, 'agent-token');
   expect(couldRunCheck.judge({ apiServer })).toMatchObject([{ status: 'ok', summary: expect.stringMatching(summary) as unknown }]);
   expect(couldRunCheck.judge({ apiServer: undefined })).toEqual([]);
@@ -150,7 +168,7 @@ test.each<[rule: string, controllers: string, renewedMs: number, found: object[]
     0,
     [{ status: 'degraded', summary: expect.stringMatching(/both act: taint-eviction-controller \(/) as unknown }],
   ],
-  ['what kube-controller-manager does not run', '*,-taint-eviction-controller', 0, [{ status: 'ok' }]],
+  ['controllers that kube-controller-manager does not run', '*,-taint-eviction-controller', 0, [{ status: 'ok' }]],
   ['a leader that does not renew its Lease', '*', 120_000, []],
   [
     'a credential that may not get Leases',
@@ -159,29 +177,32 @@ test.each<[rule: string, controllers: string, renewedMs: number, found: object[]
     [{ status: 'ok', summary: expect.stringMatching(/^optional: the credential may not get the Lease evictd-controller of/) as unknown }],
     except('get leases'),
   ],
-])('evictd controller and kube-controller-manager: %s', async (_rule, controllers, renewedMs, found, authorised = authorise) => {
-  const server = await FakeApiServer.start();
-  server.authorise = authorised;
-  const lease = (namespace: string, name: string, annotations: object, ageMs: number): void => {
-    const renewTime = new Date(Date.now() - ageMs).toISOString().replace('Z', '000Z');
-    server.store.put('leases', {
-      metadata: { namespace, name, annotations },
-      spec: { holderIdentity: 'x', leaseDurationSeconds: 15, renewTime },
+])(
+  'the check of evictd controller beside kube-controller-manager: %s',
+  async (_rule, controllers, renewedMs, found, authorised = authorise) => {
+    const server = await FakeApiServer.start();
+    server.authorise = authorised;
+    const lease = (namespace: string, name: string, annotations: object, ageMs: number): void => {
+      const renewTime = new Date(Date.now() - ageMs).toISOString().replace('Z', '000Z');
+      server.store.put('leases', {
+        metadata: { namespace, name, annotations },
+        spec: { holderIdentity: 'x', leaseDurationSeconds: 15, renewTime },
+      });
+    };
+    lease('kube-system', 'kube-controller-manager', {}, 0);
+    lease('evictd', 'evictd-controller', { 'evictd.dev/controllers': 'taint-eviction-controller' }, renewedMs);
+    const metadata = { namespace: 'kube-system', labels: { component: 'kube-controller-manager' } };
+    const containers = [{ name: 'm', command: ['kube-controller-manager', `--controllers=${controllers}`] }];
+    server.store.put('pods', aPod('manager', { metadata, spec: { nodeName: 'other', containers } }));
+    const directory = scratch();
+    const yaml = `kubernetes: {kubeconfig: ${server.kubeconfig(join(directory, 'kubeconfig'))}, nodeName: ${NODE}}\nruntimeDirectory: ${directory}`;
+    const { config } = load({ 'config.yaml': yaml });
+    const asked = await askRuntimes(config, native);
+    onTestFinished(async () => {
+      asked.close();
+      await server.away();
     });
-  };
-  lease('kube-system', 'kube-controller-manager', {}, 0);
-  lease('evictd', 'evictd-controller', { 'evictd.dev/controllers': 'taint-eviction-controller' }, renewedMs);
-  const metadata = { namespace: 'kube-system', labels: { component: 'kube-controller-manager' } };
-  const containers = [{ name: 'm', command: ['kube-controller-manager', `--controllers=${controllers}`] }];
-  server.store.put('pods', aPod('manager', { metadata, spec: { nodeName: 'other', containers } }));
-  const directory = scratch();
-  const yaml = `kubernetes: {kubeconfig: ${server.kubeconfig(join(directory, 'kubeconfig'))}, nodeName: ${NODE}}\nruntimeDirectory: ${directory}`;
-  const { config } = load({ 'config.yaml': yaml });
-  const asked = await askRuntimes(config, native);
-  onTestFinished(async () => {
-    asked.close();
-    await server.away();
-  });
-  const apiServer = await examineApiServer(config.kubernetes, asked.apiServer);
-  expect(clusterControllersCheck.judge({ apiServer })).toMatchObject(found);
-});
+    const apiServer = await examineApiServer(config.kubernetes, asked.apiServer);
+    expect(clusterControllersCheck.judge({ apiServer })).toMatchObject(found);
+  },
+);

@@ -14,19 +14,19 @@ const CORES = '{step: core-dumps, olderThan: 1h}';
 
 test.each<[rule: string, yaml: string, there: readonly string[], status: string, summary: RegExp]>([
   [
-    'programs and systemd are there',
+    'programs and systemd exist',
     `${PRUNE}, ${CORES}`,
     [SYSTEMD, '/usr/bin/docker', '/usr/bin/find', '/var/crash'],
     'ok',
     /^prune, core-dumps: /,
   ],
-  ['what it would look after is not', CORES, [SYSTEMD, '/usr/bin/find'], 'ok', /^core-dumps \(nothing here for core-dumps\)/],
+  ['the directory of a step does not exist', CORES, [SYSTEMD, '/usr/bin/find'], 'ok', /^core-dumps \(nothing here for core-dumps\)/],
   ['a program is not', `${CORES}, ${PRUNE}`, [SYSTEMD], 'degraded', /^prune: \/usr\/bin\/docker does not exist/],
   ['systemd is not', PRUNE, ['/usr/bin/docker'], 'degraded', /^prune: needs systemd/],
 ])('%s', (_rule, yaml, there, status, summary) => {
   expect(check(yaml, ...there)).toMatchObject([{ id: 'reclaim.steps', status, summary: expect.stringMatching(summary) as string }]);
 });
 
-test('no check without steps', () => {
+test('without reclaim steps there is no check', () => {
   expect(check('', SYSTEMD)).toEqual([]);
 });

@@ -8,11 +8,11 @@ const refused = '/dev/kmsg: EPERM (operation not permitted)';
 const running = { kind: 'running' } as const;
 
 test.each<[rule: string, log: Partial<KernelLogFacts>, subject: Partial<SubjectFacts>, status: CheckStatus, summary: RegExp]>([
-  ['it was opened', {}, {}, 'ok', /is readable/],
-  ['it was refused', { refused }, {}, 'degraded', /^cannot read OOM kills from \/dev\/kmsg: \/dev\/kmsg: EPERM/],
+  ['the kernel log was opened', {}, {}, 'ok', /is readable/],
+  ['the kernel log cannot be opened', { refused }, {}, 'degraded', /^cannot read OOM kills from \/dev\/kmsg: \/dev\/kmsg: EPERM/],
   ['refused to this process, but the running evictd can', { refused, restricted: true }, running, 'ok', /running evictd can/],
   [
-    'the running one has no CAP_SYSLOG',
+    'the running evictd has no CAP_SYSLOG',
     { restricted: true },
     { ...running, effective: withoutCapabilities(34n) },
     'degraded',
@@ -32,7 +32,7 @@ test.each<[rule: string, log: Partial<KernelLogFacts>, subject: Partial<SubjectF
   );
 });
 
-test('state is dated with the boot', () => {
+test('the check of the clock shows the boot ID', () => {
   expectCheck(clockCheck.judge({ clock: { bootId: '65b1', bootTimeNs: 5_400_000_000n } })[0], 'kernel.clock', 'ok', /^boot ID 65b1$/);
   expect(clockCheck.judge({ clock: { bootId: '65b1', bootTimeNs: 5_400_000_000n } })[0]?.details).toEqual({ bootId: '65b1', upSeconds: 5 });
   expectCheck(clockCheck.judge({ clock: { bootId: undefined, bootTimeNs: undefined } })[0], 'kernel.clock', 'degraded', /^cannot read/);

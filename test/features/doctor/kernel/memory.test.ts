@@ -5,7 +5,7 @@ import { oomCheck } from '../../../../src/features/doctor/checks/kernel.js';
 import { overcommitCheck } from '../../../../src/features/doctor/checks/memory.js';
 import { expectCheck, GIB, memoryFacts, MIB, nodeFacts } from '../support.js';
 
-describe('kernel.oom', () => {
+describe('the check kernel.oom', () => {
   const VM = '/proc/sys/vm';
   const usual = {
     [`${VM}/panic_on_oom`]: '0\n',
@@ -32,7 +32,7 @@ describe('kernel.oom', () => {
   });
 });
 
-describe('kernel.overcommit, of 8 GiB with a threshold of 500 MiB', () => {
+describe('the check kernel.overcommit on 8 GiB with a threshold of 500 MiB', () => {
   test.each<[rule: string, facts: Partial<MemoryFacts>, status: CheckStatus, summary: RegExp]>([
     ['heuristic', {}, 'ok', /^vm\.overcommit_memory=0$/],
     ['always', { overcommitMemory: 1 }, 'ok', /=1$/],
@@ -42,9 +42,14 @@ describe('kernel.overcommit, of 8 GiB with a threshold of 500 MiB', () => {
       'degraded',
       /CommitLimit 4GiB: allocations fail before memory\.available<500Mi is met \(at 7\.51GiB in use\)/,
     ],
-    ['strict, one byte too little', { overcommitMemory: 2, commitLimitBytes: 8n * GIB - 500n * MIB }, 'degraded', /fail before/],
     [
-      'strict, one byte more',
+      'strict overcommit with one byte too little',
+      { overcommitMemory: 2, commitLimitBytes: 8n * GIB - 500n * MIB },
+      'degraded',
+      /fail before/,
+    ],
+    [
+      'strict overcommit with one byte more',
       { overcommitMemory: 2, commitLimitBytes: 8n * GIB - 500n * MIB + 1n },
       'ok',
       /is met before allocations fail/,

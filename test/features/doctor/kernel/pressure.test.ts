@@ -14,17 +14,17 @@ test.each<[rule: string, facts: Partial<PressureFacts>, status: 'ok' | 'degraded
   expectCheck(check, 'kernel.pressure', status, summary);
 });
 
-describe('the shortest window', () => {
+describe('the shortest pressure window', () => {
   test.each<[rule: string, window: PressureFacts['window'], status: 'ok' | 'degraded', summary: RegExp]>([
     ['with CAP_SYS_RESOURCE on 6.12', { shortestUs: 100_000 }, 'ok', /^the shortest PSI window is 100 ms$/],
-    ['on 6.1', { shortestUs: 500_000 }, 'ok', /500 ms/],
+    ['with CAP_SYS_RESOURCE on 6.1', { shortestUs: 500_000 }, 'ok', /500 ms/],
     ['without CAP_SYS_RESOURCE', { shortestUs: 2_000_000 }, 'degraded', /2000 ms/],
     ['none', { refused: '/proc/pressure/memory: EACCES' }, 'degraded', /refused a PSI trigger: .*EACCES/],
   ])('%s', (_rule, window, status, summary) => {
     expectCheck(pressureWindowCheck.judge({ pressure: { ...absent, state: 'on', window } })[0], 'kernel.pressure-window', status, summary);
   });
 
-  test('no check without PSI, or if the window was not tested', () => {
+  test('has no check without PSI, or if the window was not tested', () => {
     expect(pressureWindowCheck.judge({ pressure: absent })).toEqual([]);
     expect(pressureWindowCheck.judge({ pressure: { ...absent, state: 'on' } })).toEqual([]);
   });

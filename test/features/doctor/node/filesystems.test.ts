@@ -35,42 +35,52 @@ test.each<[rule: string, directory: DirectoryFacts, status: CheckStatus, summary
   ['nodefs may be anything', directory('nodefs', { type: FUSE }), 'ok', /fuse/],
   ['imagefs that is not there yet, which lint judges', directory('imagefs', { at: '/' }), 'ok', /does not exist, below \/\): ext4/],
   [
-    'one that a runtime reported',
+    'a filesystem that a runtime reported',
     { ...directory('imagefs'), isReported: true },
     'ok',
     /^\/images, reported by the container runtime: ext4, 1GiB of 8GiB available$/,
   ],
-  ['one that does not answer', { ...directory('nodefs'), answer: undefined }, 'degraded', /did not answer within 1000 ms$/],
+  ['a filesystem that does not answer', { ...directory('nodefs'), answer: undefined }, 'degraded', /did not answer within 1000 ms$/],
   ['… which evictd needs', { ...directory('runtime'), answer: undefined }, 'broken', /did not answer/],
   ['statfs fails', { ...directory('nodefs'), answer: { kind: 'error', error: 'EIO' } }, 'degraded', /^\/: EIO$/],
   [
-    'no permission',
+    'a directory without permission',
     { ...directory('runtime'), answer: { kind: 'error', error: 'EACCES (permission denied)' } },
     'degraded',
     /^unknown filesystem of \/run\/evictd: EACCES/,
   ],
   ['the state directory', directory('state'), 'ok', /^\/var\/lib\/evictd: ext4/],
-  ['not created yet', directory('state', { at: '/var/lib' }), 'ok', /to be created below \/var\/lib/],
+  ['a directory that does not exist yet', directory('state', { at: '/var/lib' }), 'ok', /to be created below \/var\/lib/],
   ['a state directory in memory', directory('state', { type: TMPFS }), 'degraded', /a reboot deletes the journal/],
   [
-    'not enough space for the journal',
+    'a state directory without enough space for the journal',
     directory('state', { availableBytes: 16n * MIB - 1n }),
     'degraded',
     /not enough space for the journal/,
   ],
   ['a state directory that may hang', directory('state', { type: FUSE }), 'degraded', /it may hang/],
-  ['not writable: the journal stays in the ring', directory('state', { refused: 'EROFS' }), 'degraded', /not writable \(EROFS\)/],
+  [
+    'a state directory that is not writable, so that the journal stays in the ring',
+    directory('state', { refused: 'EROFS' }),
+    'degraded',
+    /not writable \(EROFS\)/,
+  ],
   ['the runtime directory', directory('runtime'), 'ok', /^\/run\/evictd: tmpfs/],
-  ['not writable: evictd would not start', directory('runtime', { refused: 'EACCES' }), 'broken', /EACCES/],
-  ['on a disk', directory('runtime', { type: EXT4 }), 'degraded', /not on tmpfs/],
+  [
+    'a runtime directory that is not writable, so that evictd would not start',
+    directory('runtime', { refused: 'EACCES' }),
+    'broken',
+    /EACCES/,
+  ],
+  ['a runtime directory on a disk', directory('runtime', { type: EXT4 }), 'degraded', /not on tmpfs/],
   ['just enough for ring and state', directory('runtime', { availableBytes: 5n * MIB, toMakeBytes: 5n * MIB }), 'ok', /5MiB of/],
   [
-    'not enough space for ring and state',
+    'a runtime directory without enough space for ring and state',
     directory('runtime', { availableBytes: 5n * MIB - 1n, toMakeBytes: 5n * MIB }),
     'degraded',
     /need 5MiB: without them/,
   ],
-  ['ring and state are there already', directory('runtime', { availableBytes: 64n << 10n }), 'ok', /64KiB of/],
+  ['a runtime directory that already has ring and state', directory('runtime', { availableBytes: 64n << 10n }), 'ok', /64KiB of/],
   [
     '… without space for other files',
     directory('runtime', { availableBytes: (64n << 10n) - 1n }),
@@ -82,7 +92,7 @@ test.each<[rule: string, directory: DirectoryFacts, status: CheckStatus, summary
   expectCheck(check([facts])[0], `filesystem.${facts.role}`, status, summary);
 });
 
-test('which share a filesystem', () => {
+test('directories on one filesystem are reported as such', () => {
   const checks = check([directory('nodefs'), directory('state'), directory('runtime')]);
   expect(checks.map(({ details }) => details.sameAs)).toEqual(['state', 'nodefs', null]);
   expect(checks[1]?.summary).toMatch(/, same filesystem as nodefs$/);

@@ -9,8 +9,13 @@ test.each<[rule: string, facts: Partial<NodeFacts>, status: CheckStatus, summary
   ['a cgroup', { name: '/a', isMachine: false, capacities: new Map([['memory.available', GIB]]) }, 'ok', /^\/a, 1GiB$/],
   ['MemAvailable is read', { estimated: true }, 'ok', /^machine, 8GiB$/],
   ['MemAvailable is missing', { estimated: 'missing' }, 'degraded', /^machine, 8GiB: \/proc\/meminfo has no MemAvailable, /],
-  ['it does not exist', { missing: { message: 'node cgroup /a does not exist', hint: 'make it' } }, 'broken', /does not exist/],
-  ['its memory is not readable', { capacities: new Map() }, 'broken', /cannot read its memory/],
-])('node.memory: %s', (_rule, facts, status, summary) => {
+  [
+    'the node cgroup does not exist',
+    { missing: { message: 'node cgroup /a does not exist', hint: 'make it' } },
+    'broken',
+    /does not exist/,
+  ],
+  ['the memory of the node cannot be read', { capacities: new Map() }, 'broken', /cannot read its memory/],
+])('the check node.memory: %s', (_rule, facts, status, summary) => {
   expectCheck(nodeCheck.judge({ node: nodeFacts(facts) })[0], 'node.memory', status, summary);
 });

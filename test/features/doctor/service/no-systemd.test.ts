@@ -48,7 +48,7 @@ const judged = (service: ServiceFacts): readonly Check[] =>
 const OF_SYSTEMD = /systemctl|journalctl|systemd\.|unit|slice|evictd install|Delegate/;
 
 test.each(judged({ kind: 'no systemd' }).map((check, index) => [check.id, check, index] as const))(
-  '%s does not suggest systemd where it is not the init',
+  'the fix of %s does not suggest systemd where it is not the init system',
   (_id, { status, fix }, index) => {
     expect(status).not.toBe('ok');
     expect(fix).not.toMatch(OF_SYSTEMD);
@@ -56,7 +56,7 @@ test.each(judged({ kind: 'no systemd' }).map((check, index) => [check.id, check,
   },
 );
 
-test('commands can be run as they are', () => {
+test('commands of fixes can be run as printed', () => {
   const commands = (service: ServiceFacts): readonly string[] => judged(service).flatMap((check) => check.commands);
   expect(commands(unit())).toEqual([
     'evictd install',
@@ -69,7 +69,7 @@ test('commands can be run as they are', () => {
   ]);
 });
 
-test.each(['a b', 'a;reboot', '$(reboot)', 'a`b`'])('a name that a shell would not take literally is in no command: %s', (name) => {
+test.each(['a b', 'a;reboot', '$(reboot)', 'a`b`'])('a fix has no command with a name that a shell would expand: %s', (name) => {
   const daemons = { found: [{ ...earlyoom, unit: `earlyoom${name}.service` }], hidden: undefined };
   const context = { service: unit(), memory: memoryFacts(), cgroup: cgroupFacts(), node: nodeFacts(), workloads: workloadFacts() };
   const cgroup = cgroupFacts({ delegations: [{ path: '/x/y', stopsAt: `/x ${name}` }] });
@@ -81,7 +81,7 @@ test.each(['a b', 'a;reboot', '$(reboot)', 'a`b`'])('a name that a shell would n
 });
 
 test.each(['session-3.scope', 'ssh.service', 'docker-0123.scope', 'earlyoom.scope'])(
-  'a unit that may hold more than the daemon is in no command: %s',
+  'a fix has no command to stop a unit that may hold more than the daemon: %s',
   (name) => {
     const daemons = { found: [{ ...earlyoom, unit: name }], hidden: undefined };
     const [check] = checkDaemons(daemons, {
@@ -95,6 +95,6 @@ test.each(['session-3.scope', 'ssh.service', 'docker-0123.scope', 'earlyoom.scop
   },
 );
 
-test('no command ends a pause: an operator has decided on it', () => {
+test('a fix has no command to end a pause, because an operator has decided on the pause', () => {
   expect(pauseCheck.judge({ instance: running, pauses: { messages: ['paused'] } })).toMatchObject([{ status: 'degraded', commands: [] }]);
 });

@@ -17,37 +17,37 @@ import { cgroupFacts, expectCheck, MIB, subjectFacts, unit } from '../support.js
 const running = { kind: 'running' } as const;
 
 test.each<[rule: string, service: ServiceFacts, status: CheckStatus, summary: RegExp]>([
-  ['as installed', unit(), 'ok', /^evictd\.service is enabled and active$/],
-  ['no systemd', { kind: 'no systemd' }, 'ok', /not the init/],
+  ['the unit is as installed', unit(), 'ok', /^evictd\.service is enabled and active$/],
+  ['systemd does not run', { kind: 'no systemd' }, 'ok', /not the init/],
   ['systemd does not answer', { kind: 'unseen', unseen: 'systemctl did not answer' }, 'degraded', /did not answer/],
-  ['not installed', unit({ LoadState: 'not-found', ActiveState: 'inactive' }), 'degraded', /is not installed/],
+  ['the unit is not installed', unit({ LoadState: 'not-found', ActiveState: 'inactive' }), 'degraded', /is not installed/],
   ['masked', unit({ LoadState: 'masked', ActiveState: 'inactive' }), 'broken', /is masked/],
   ['failed', unit({ ActiveState: 'failed', SubState: 'failed', Result: 'watchdog' }), 'broken', /and failed \(failed\): watchdog$/],
   ['stopped', unit({ ActiveState: 'inactive', SubState: 'dead' }), 'degraded', /and inactive \(dead\)$/],
-  ['on its way', unit({ ActiveState: 'activating', SubState: 'auto-restart' }), 'degraded', /activating \(auto-restart\)/],
+  ['the unit is activating', unit({ ActiveState: 'activating', SubState: 'auto-restart' }), 'degraded', /activating \(auto-restart\)/],
   ['the unit file has changed', unit({ NeedDaemonReload: 'yes' }), 'degraded', /has changed since/],
-  ['not at the next boot', unit({ UnitFileState: 'disabled' }), 'degraded', /does not start at the next boot/],
-])('service.unit: %s', (_rule, service, status, summary) => {
+  ['the unit does not start at the next boot', unit({ UnitFileState: 'disabled' }), 'degraded', /does not start at the next boot/],
+])('the check service.unit: %s', (_rule, service, status, summary) => {
   expectCheck(serviceUnitCheck.judge({ service })[0], 'service.unit', status, summary);
 });
 
-describe('service.instance, service.version and service.configuration', () => {
+describe('the checks service.instance, service.version and service.configuration', () => {
   const here: InstanceFacts = { kind: 'running', pid: 12, version: '1.2.0' };
 
   test.each<[rule: string, instance: InstanceFacts, service: ServiceFacts, status: CheckStatus, summary: RegExp]>([
-    ['one runs', here, unit(), 'ok', /^process 12 guards this node$/],
-    ['none runs', { kind: 'none' }, { kind: 'no systemd' }, 'degraded', /^no evictd guards this node now$/],
+    ['one evictd runs', here, unit(), 'ok', /^process 12 guards this node$/],
+    ['no evictd runs', { kind: 'none' }, { kind: 'no systemd' }, 'degraded', /^no evictd guards this node now$/],
     ['a dry run', { kind: 'none', dryRun: 12 }, { kind: 'no systemd' }, 'degraded', /^process 12 is a dry run: it evicts nothing$/],
     ['the service was left in a dry run', { kind: 'none', dryRun: 12 }, unit(), 'degraded', /^process 12 is a dry run: /],
     ['the service guards something else', { kind: 'none' }, unit(), 'degraded', /is active, but guards another node/],
-    ['its lock is not readable', { kind: 'unseen', unseen: 'EACCES' }, unit(), 'degraded', /^unknown whether .*: EACCES/],
+    ['the lock of evictd cannot be read', { kind: 'unseen', unseen: 'EACCES' }, unit(), 'degraded', /^unknown whether .*: EACCES/],
   ])('%s', (_rule, instance, service, status, summary) => {
     expectCheck(instanceCheck.judge({ instance, service })[0], 'service.instance', status, summary);
   });
 
   test.each<[rule: string, version: string | undefined, statuses: readonly CheckStatus[]]>([
     ['the same version', '1.2.0', ['ok']],
-    ['one that was started before an upgrade', '1.1.9', ['degraded']],
+    ['the running evictd was started before an upgrade', '1.1.9', ['degraded']],
     ['unknown version', undefined, []],
   ])('%s', (_rule, version, statuses) => {
     const checks = runningVersionCheck.judge({ service: unit(), instance: { ...here, version }, version: '1.2.0' });
@@ -56,34 +56,39 @@ describe('service.instance, service.version and service.configuration', () => {
 
   const line = '/etc/evictd/config.yaml:3:5: no such key';
   test.each<[rule: string, reload: ReloadFacts, status: CheckStatus, summary: RegExp]>([
-    ['nothing was refused', { refused: undefined }, 'ok', /has accepted its configuration$/],
-    ['one error', { refused: [line] }, 'degraded', /keeps the previous one: \/etc\/evictd\/config\.yaml:3:5: no such key$/],
+    ['no configuration was refused', { refused: undefined }, 'ok', /has accepted its configuration$/],
+    [
+      'a configuration with one error was refused',
+      { refused: [line] },
+      'degraded',
+      /keeps the previous one: \/etc\/evictd\/config\.yaml:3:5: no such key$/,
+    ],
     ['several', { refused: [line, line, line] }, 'degraded', /no such key; and 2 more$/],
-    ['not readable', { unseen: 'EACCES' }, 'degraded', /^unknown result .*: EACCES/],
+    ['the refused configuration cannot be read', { unseen: 'EACCES' }, 'degraded', /^unknown result .*: EACCES/],
   ])('%s', (_rule, reload, status, summary) => {
     expectCheck(runningConfigurationCheck.judge({ instance: here, reload })[0], 'service.configuration', status, summary);
   });
 
   test.each<[rule: string, crashes: CrashFacts, status: CheckStatus, summary: RegExp]>([
-    ['it has not crashed', { crashes: 0, limit: 5 }, 'ok', /has not crashed$/],
-    ['one crash is no safe mode', { crashes: 1, limit: 5 }, 'ok', /crashed 1 time in a row, and evicts$/],
+    ['evictd has not crashed', { crashes: 0, limit: 5 }, 'ok', /has not crashed$/],
+    ['one crash does not start safe mode', { crashes: 1, limit: 5 }, 'ok', /crashed 1 time in a row, and evicts$/],
     ['the last crash before the safe mode', { crashes: 4, limit: 5 }, 'ok', /crashed 4 times in a row, and evicts$/],
     ['safe mode', { crashes: 5, limit: 5 }, 'broken', /in safe mode and evicts nothing: it has crashed, or the machine .*, 5 times$/],
     ['switched off', { crashes: 9, limit: 0 }, 'ok', /crashed 9 times in a row, and evicts$/],
-    ['not readable', { unseen: 'EACCES' }, 'degraded', /^unknown whether .*: EACCES/],
+    ['the count of crashes cannot be read', { unseen: 'EACCES' }, 'degraded', /^unknown whether .*: EACCES/],
   ])('%s', (_rule, crashes, status, summary) => {
     expectCheck(safeModeCheck.judge({ service: unit(), instance: here, crashes })[0], 'service.safe-mode', status, summary);
   });
 
   test.each<[rule: string, pauses: PauseFacts, status: CheckStatus, summary: RegExp]>([
-    ['no pause', { messages: [] }, 'ok', /^evictions are not paused$/],
-    ['two pauses', { messages: ['paused a', 'paused b'] }, 'degraded', /^paused a; paused b$/],
-    ['not readable', { unseen: 'EACCES' }, 'degraded', /^unknown whether .*: EACCES/],
+    ['there is no pause', { messages: [] }, 'ok', /^evictions are not paused$/],
+    ['there are two pauses', { messages: ['paused a', 'paused b'] }, 'degraded', /^paused a; paused b$/],
+    ['the pauses cannot be read', { unseen: 'EACCES' }, 'degraded', /^unknown whether .*: EACCES/],
   ])('%s', (_rule, pauses, status, summary) => {
     expectCheck(pauseCheck.judge({ instance: here, pauses })[0], 'service.pause', status, summary);
   });
 
-  test('without a running evictd there is neither a version nor a configuration', () => {
+  test('exist neither for the version nor for the configuration if evictd does not run', () => {
     expect(runningVersionCheck.judge({ service: unit(), instance: { kind: 'none' }, version: '1.2.0' })).toEqual([]);
     expect(runningConfigurationCheck.judge({ instance: { kind: 'none' }, reload: { refused: undefined } })).toEqual([]);
     expect(safeModeCheck.judge({ service: unit(), instance: { kind: 'none' }, crashes: { crashes: 5, limit: 5 } })).toEqual([]);
@@ -92,19 +97,19 @@ describe('service.instance, service.version and service.configuration', () => {
 });
 
 test.each<[rule: string, service: ServiceFacts, status: CheckStatus | undefined, summary: RegExp]>([
-  ['as installed', unit(), 'ok', /^30s, Restart=always$/],
+  ['the watchdog is as installed', unit(), 'ok', /^30s, Restart=always$/],
   ['without', unit({ WatchdogUSec: '0' }), 'degraded', /no watchdog/],
   ['infinity also means none', unit({ WatchdogUSec: 'infinity' }), 'degraded', /no watchdog/],
-  ['it does not come back', unit({ Restart: 'on-failure' }), 'degraded', /Restart=on-failure/],
-  ['nothing runs', unit({ ActiveState: 'inactive' }), undefined, /./],
-  ['no systemd', { kind: 'no systemd' }, undefined, /./],
-])('service.watchdog: %s', (_rule, service, status, summary) => {
+  ['the service is not restarted', unit({ Restart: 'on-failure' }), 'degraded', /Restart=on-failure/],
+  ['the service does not run', unit({ ActiveState: 'inactive' }), undefined, /./],
+  ['systemd does not run', { kind: 'no systemd' }, undefined, /./],
+])('the check service.watchdog: %s', (_rule, service, status, summary) => {
   const [check] = watchdogCheck.judge({ service });
   if (status === undefined) expect(check).toBeUndefined();
   else expectCheck(check, 'service.watchdog', status, summary);
 });
 
-describe('service.memory-min', () => {
+describe('the check service.memory-min', () => {
   const chain = (service: bigint | undefined, slice: bigint, usageBytes: bigint | undefined = 60n * MIB): readonly CgroupProtection[] => [
     { path: '/evictd.slice/evictd.service', minBytes: service, usageBytes },
     { path: '/evictd.slice', minBytes: slice, usageBytes },
@@ -112,7 +117,7 @@ describe('service.memory-min', () => {
 
   test.each<[rule: string, facts: Partial<SubjectFacts>, status: CheckStatus, summary: RegExp]>([
     [
-      'as installed',
+      'memory.min is as installed',
       { ...running, cgroups: chain(128n * MIB, 128n * MIB) },
       'ok',
       /evictd\.service 128MiB, \/evictd\.slice 128MiB; evictd uses 60MiB$/,
@@ -123,12 +128,22 @@ describe('service.memory-min', () => {
       'degraded',
       /not set in \/evictd\.slice: no memory is protected/,
     ],
-    ['its own is not set', { ...running, cgroups: chain(0n, 128n * MIB) }, 'degraded', /not set in \/evictd\.slice\/evictd\.service/],
-    ['one cannot be read', { ...running, cgroups: chain(undefined, 128n * MIB) }, 'degraded', /not set in .*evictd\.service \?/],
+    [
+      'memory.min of the service is not set',
+      { ...running, cgroups: chain(0n, 128n * MIB) },
+      'degraded',
+      /not set in \/evictd\.slice\/evictd\.service/,
+    ],
+    [
+      'memory.min of a cgroup cannot be read',
+      { ...running, cgroups: chain(undefined, 128n * MIB) },
+      'degraded',
+      /not set in .*evictd\.service \?/,
+    ],
     ['the least of them counts', { ...running, cgroups: chain(128n * MIB, 32n * MIB) }, 'degraded', /protects 32MiB of 60MiB/],
     ['exactly what it uses', { ...running, cgroups: chain(128n * MIB, 60n * MIB) }, 'ok', /uses 60MiB/],
-    ['in the root cgroup', { ...running, cgroups: [] }, 'degraded', /root cgroup/],
-    ['none runs', {}, 'ok', /evictd install makes a top-level evictd\.slice/],
+    ['evictd runs in the root cgroup', { ...running, cgroups: [] }, 'degraded', /root cgroup/],
+    ['evictd does not run', {}, 'ok', /evictd install makes a top-level evictd\.slice/],
   ])('%s', (_rule, facts, status, summary) => {
     expectCheck(
       memoryMinCheck.judge({ service: unit(), subject: subjectFacts(facts), cgroup: cgroupFacts() })[0],
@@ -138,7 +153,7 @@ describe('service.memory-min', () => {
     );
   });
 
-  test('v1 has none', () => {
+  test('does not exist on v1', () => {
     const v1 = cgroupFacts({ memory: { version: 1, mountPoint: '/m' } });
     expectCheck(
       memoryMinCheck.judge({ service: unit(), subject: subjectFacts(running), cgroup: v1 })[0],
@@ -150,11 +165,11 @@ describe('service.memory-min', () => {
 });
 
 test.each<[rule: string, facts: Partial<SubjectFacts>, status: CheckStatus | undefined]>([
-  ['as installed', { ...running, oomScoreAdj: -999 }, 'ok'],
+  ['oom_score_adj is as installed', { ...running, oomScoreAdj: -999 }, 'ok'],
   ['-900 is enough', { ...running, oomScoreAdj: -900 }, 'ok'],
   ['-899 is not', { ...running, oomScoreAdj: -899 }, 'degraded'],
-  ['no check for another process', { oomScoreAdj: 0 }, undefined],
-])('service.oom-score-adj: %s', (_rule, facts, status) => {
+  ['another process is not checked', { oomScoreAdj: 0 }, undefined],
+])('the check service.oom-score-adj: %s', (_rule, facts, status) => {
   const [check] = oomScoreAdjCheck.judge({ service: unit(), subject: subjectFacts(facts) });
   if (status === undefined) expect(check).toBeUndefined();
   else expectCheck(check, 'service.oom-score-adj', status, /oom_score_adj is -\d+/);

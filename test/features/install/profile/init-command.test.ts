@@ -20,7 +20,7 @@ function init(args: readonly string[], deps: Partial<InitDeps> = {}): Promise<Ra
   return ran((io) => initCommand({ io, detect: server, ask: undefined, workloads, ...deps }), args);
 }
 
-test('without a terminal the detected profile is written, and what it would evict is shown', async () => {
+test('init without a terminal writes the detected profile, and shows what it would evict', async () => {
   const file = join(scratch(), 'etc/config.yaml');
   const { out, error } = await init(['--config', file]);
   expect(error).toBeUndefined();
@@ -39,17 +39,17 @@ next:
   expect(load({ 'config.yaml': text }).config.workloads).toEqual([{ systemd: { slices: ['system.slice'], units: [] } }]);
 });
 
-test('where no workload exists, that is said instead of two empty lists', async () => {
+test('init says that no workload exists instead of printing two empty lists', async () => {
   const { out } = await init(['--config', join(scratch(), 'config.yaml')], { workloads: () => Promise.resolve([]) });
   expect(out).toMatch(/\n\nnothing may be evicted: no workload of this configuration exists now \(evictd config check says why\)\n\nnext:/);
 });
 
 test.each<[rule: string, answers: string[], profile: string]>([
-  ['an empty answer is the detected one', [''], 'server'],
+  ['an empty answer is the detected profile', [''], 'server'],
   ['a name', ['desktop'], 'desktop'],
-  ['its beginning, in capitals', ['K'], 'kubelet'],
-  ['something else is asked again', ['mainframe', 'containers'], 'containers'],
-])('on a terminal the profile is asked for: %s', async (_rule, answers, profile) => {
+  ['the beginning of a name, in capitals, is accepted', ['K'], 'kubelet'],
+  ['init asks again after another answer', ['mainframe', 'containers'], 'containers'],
+])('init on a terminal asks for the profile: %s', async (_rule, answers, profile) => {
   const file = join(scratch(), 'config.yaml');
   const left = [...answers];
   await init(['--config', file], { ask: () => Promise.resolve(left.shift() ?? '') });
@@ -57,7 +57,7 @@ test.each<[rule: string, answers: string[], profile: string]>([
   expect(left).toEqual([]);
 });
 
-test('a profile that is named is not asked for', async () => {
+test('init does not ask if the profile is given', async () => {
   const file = join(scratch(), 'config.yaml');
   const ask = (): never => expect.unreachable('asked');
   const { out } = await init(['--profile', 'desktop', '--config', file], { ask });
@@ -65,7 +65,7 @@ test('a profile that is named is not asked for', async () => {
   expect(out).toMatch(/^wrote /);
 });
 
-test('a file is overwritten only with --force', async () => {
+test('init overwrites a file only with --force', async () => {
   const file = join(scratch(), 'config.yaml');
   writeFileSync(file, 'mine');
   expect((await init(['--config', file])).error).toMatchObject({ code: 'EVICTD_INSTALL_EXISTS', message: `${file} exists` });
@@ -74,7 +74,7 @@ test('a file is overwritten only with --force', async () => {
   expect(readFileSync(file, 'utf8')).toContain('of the profile server.');
 });
 
-test('neither a link that leads nowhere nor a file that is made while the question is open is overwritten', async () => {
+test('init overwrites neither a dangling link nor a file that was made while the question was open', async () => {
   const directory = scratch();
   const [link, late] = [join(directory, 'link.yaml'), join(directory, 'late.yaml')];
   symlinkSync('nowhere', link);
@@ -88,7 +88,7 @@ test('neither a link that leads nowhere nor a file that is made while the questi
   expect(readFileSync(late, 'utf8')).toBe('mine');
 });
 
-test('where the machine cannot be read, the file is written and the reason shown', async () => {
+test('init writes the file on a machine that cannot be read, and shows the reason', async () => {
   const file = join(scratch(), 'config.yaml');
   const { out } = await init(['--config', file], { workloads: () => Promise.reject(new Error('no cgroup filesystem')) });
   expect(out).toContain('\ncannot list what this profile would evict: no cgroup filesystem\n');
@@ -106,7 +106,7 @@ test.each<[what: string, paths: string[], profile: string, endpoint: string | un
   ['CRI-O', ['run/crio/crio.sock'], 'containers', 'unix:///run/crio/crio.sock'],
   ['Docker alone', ['run/docker.sock'], 'containers', undefined],
   ['a display manager', ['etc/systemd/system/display-manager.service'], 'desktop', undefined],
-])('detected: %s', (_what, paths, profile, endpoint) => {
+])('init detects %s', (_what, paths, profile, endpoint) => {
   const root = scratch();
   for (const path of paths) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
@@ -115,7 +115,7 @@ test.each<[what: string, paths: string[], profile: string, endpoint: string | un
   expect(detectedProfile(root)).toMatchObject({ profile, endpoint });
 });
 
-test('detected: the graphical target', () => {
+test('init detects a graphical target', () => {
   const root = scratch();
   mkdirSync(join(root, 'etc/systemd/system'), { recursive: true });
   symlinkSync('/lib/systemd/system/graphical.target', join(root, 'etc/systemd/system/default.target'));

@@ -10,7 +10,7 @@ const SLICE = 'etc/systemd/system/evictd.slice';
 const CONFIG = 'etc/evictd/config.yaml';
 
 describe('install', () => {
-  test('writes configuration, slice and service, and lets systemd know them; with --now it is started', () => {
+  test('writes configuration, slice and service, and reloads systemd; with --now it starts the service', () => {
     const { machine, at } = playedMachine();
     const steps = installSteps(request(machine, { now: true }), machine);
     expect(reported(steps, at(''))).toEqual([
@@ -26,7 +26,7 @@ describe('install', () => {
     expect([SERVICE, CONFIG].map((path) => statSync(at(path)).mode & 0o7777)).toEqual([0o644, 0o644]);
   });
 
-  test('a second time changes nothing, and starts nothing again', () => {
+  test('changes nothing the second time, and starts nothing again', () => {
     const { machine, ran, at } = playedMachine();
     for (const step of installSteps(request(machine), machine)) take(step, machine.systemctl);
     ran.length = 0;
@@ -40,14 +40,14 @@ describe('install', () => {
     ]);
   });
 
-  test('a configuration that is there is never written to', () => {
+  test('never writes to an existing configuration', () => {
     const { machine, at } = playedMachine();
     put(at(CONFIG), 'mine');
     for (const step of installSteps(request(machine), machine)) take(step, machine.systemctl);
     expect(readFileSync(at(CONFIG), 'utf8')).toBe('mine');
   });
 
-  test('with a configuration elsewhere the default one is not made, and its directories may be written to', () => {
+  test('with a configuration elsewhere makes no default one, and makes its directories writable for the service', () => {
     const { machine, at } = playedMachine();
     const requested = request(machine, { configFile: '/srv/evictd.yaml', stateDirectory: at('srv/journal') });
     const steps = installSteps(requested, machine);
@@ -59,7 +59,7 @@ describe('install', () => {
     expect(unit).toContain(`ReadWritePaths=-${at('srv/journal')}\n`);
   });
 
-  test('the configuration of the installed service is kept', () => {
+  test('keeps the configuration of the installed service', () => {
     const { machine, at } = playedMachine();
     const asked = { configFile: '/srv/my evictd.yaml', configDirectory: '/srv/kubelet.d' };
     const first = installSteps(request(machine, asked), machine);
@@ -74,7 +74,7 @@ describe('install', () => {
     ]);
   });
 
-  test('neither the default configuration nor that of a foreign unit counts as installed', () => {
+  test('ignores the default configuration and that of a foreign unit', () => {
     const { machine, at } = playedMachine();
     for (const step of installSteps(request(machine), machine)) take(step, machine.systemctl);
     expect(readFileSync(at(SERVICE), 'utf8')).toContain(`run --config ${at(CONFIG)} $RUN_OPTIONS\n`);
@@ -83,7 +83,7 @@ describe('install', () => {
     expect(installedConfig(machine.places)).toEqual({ config: undefined, configDir: undefined });
   });
 
-  test('a unit of an older evictd is written anew, and the service is started again', () => {
+  test('rewrites a unit of an older evictd, and restarts the service', () => {
     const { machine, at } = playedMachine();
     put(at(SERVICE), '# Written by `evictd install` of old\n');
     const steps = installSteps(request(machine, { now: true }), machine);
@@ -93,7 +93,7 @@ describe('install', () => {
 
   test.each<[rule: string, prepare: (at: (path: string) => string) => void, code: string, hint: RegExp]>([
     [
-      'no systemd',
+      'systemd does not run',
       (at) => {
         rmSync(at('run/systemd'), { recursive: true });
       },
@@ -132,7 +132,7 @@ describe('install', () => {
       'EVICTD_INSTALL_FOREIGN',
       /unmask/,
     ],
-  ])('is refused, with nothing touched: %s', (_rule, prepare, code, hint) => {
+  ])('is refused without any change: %s', (_rule, prepare, code, hint) => {
     const { machine, ran, at } = playedMachine();
     prepare(at);
     expect(() => installSteps(request(machine), machine)).toThrow(
@@ -141,20 +141,20 @@ describe('install', () => {
     expect(ran).toEqual([]);
   });
 
-  test('only root may install; every user may use --dry-run', () => {
+  test('is permitted to root only, and --dry-run to every user', () => {
     const { machine } = playedMachine({ uid: 1000 });
     expect(() => installSteps(request(machine), machine)).toThrow(expect.objectContaining({ code: 'EVICTD_INSTALL_ROOT' }));
     expect(installSteps(request(machine, { dryRun: true }), machine)).toHaveLength(5);
   });
 
-  test('a program that others can change is refused', () => {
+  test('refuses a program that other users can change', () => {
     const { machine, at } = playedMachine();
     put(at('evictd.js'), '');
     const requested = request(machine, { program: ['/proc/version', at('evictd.js')] });
     expect(() => installSteps(requested, machine)).toThrow(expect.objectContaining({ code: 'EVICTD_INSTALL_UNSAFE' })); // it lies in /tmp
   });
 
-  test('the error contains the output of systemctl', () => {
+  test('has the output of systemctl in its error', () => {
     const { machine } = playedMachine({ systemctl: () => ({ status: 1, output: 'Job for evictd.service failed.' }) });
     expect(() => {
       take({ action: 'run', command: ['systemctl', 'start', 'evictd.service'] }, machine.systemctl);
@@ -166,7 +166,7 @@ describe('install', () => {
     );
   });
 
-  test('the error of a file that cannot be written names its path', () => {
+  test('has the path in the error about a file that cannot be written', () => {
     const { machine, at } = playedMachine();
     put(at('file'), '');
     expect(() => {

@@ -12,9 +12,9 @@ const THIRTY = 'InhibitDelayMaxSec=30';
 
 const requested = (change: Partial<LogindRequest> = {}): LogindRequest => ({ wanted: false, setting: THIRTY, suffices: false, ...change });
 
-describe('the drop-in of logind', () => {
+describe('the logind drop-in of evictd', () => {
   test.each<[rule: string, present: string | undefined, change: Partial<LogindRequest>, steps: readonly string[]]>([
-    ['not asked for', undefined, {}, []],
+    ['was not requested', undefined, {}, []],
     ['asked for', undefined, { wanted: true }, [`write ${DROP_IN}`, HUP]],
     ['asked for, and what logind has is not known', undefined, { wanted: true, suffices: undefined }, [`write ${DROP_IN}`, HUP]],
     ['asked for, and not needed', undefined, { wanted: true, suffices: true }, [`keep ${DROP_IN}`]],
@@ -31,7 +31,7 @@ describe('the drop-in of logind', () => {
     expect(reported(logindSteps(requested(change), path), at(''))).toEqual(steps);
   });
 
-  test('written by an installation, and removed with it', async () => {
+  test('is written by an installation, and removed with it', async () => {
     const { machine, at, ran } = playedMachine();
     for (const step of installSteps(request(machine, { logind: requested({ wanted: true }) }), machine)) take(step, machine.systemctl);
     expect(readFileSync(at(DROP_IN), 'utf8')).toMatch(/^# Written by `evictd install`.*\n\[Login]\nInhibitDelayMaxSec=30\n$/);
@@ -41,7 +41,7 @@ describe('the drop-in of logind', () => {
     expect(ran).toContain(HUP.slice(4));
   });
 
-  test('a foreign drop-in is not touched', async () => {
+  test('does not replace a foreign drop-in', async () => {
     const { machine, at } = playedMachine();
     put(at(DROP_IN), '[Login]\n');
     const path = machine.places.logindDropIn;
@@ -51,7 +51,7 @@ describe('the drop-in of logind', () => {
     expect(existsSync(at(DROP_IN))).toBe(true);
   });
 
-  test('refused if the configuration needs no delay', () => {
+  test('is refused if the configuration needs no delay', () => {
     const { machine } = playedMachine();
     const none = request(machine, { logind: requested({ wanted: true, setting: undefined, suffices: undefined }) });
     expect(() => installSteps(none, machine)).toThrow(expect.objectContaining({ code: 'EVICTD_INSTALL_LOGIND' }));

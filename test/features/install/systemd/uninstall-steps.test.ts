@@ -28,7 +28,7 @@ async function uninstalled(machine: Machine, overrides: Partial<UninstallRequest
   return steps;
 }
 
-test('stops, removes units and runtime directory, keeps and lists configuration and journal', async () => {
+test('uninstall stops evictd, removes units and runtime directory, and keeps and lists configuration and journal', async () => {
   const { machine, ran, at } = installed();
   put(at(`${UNITS}/evictd.service.d/mine.conf`), '');
   expect(reported(await uninstalled(machine), at(''))).toEqual([
@@ -52,13 +52,13 @@ test('stops, removes units and runtime directory, keeps and lists configuration 
   ]);
 });
 
-test('a state directory that does not answer is listed, without a wait', async () => {
+test('uninstall lists a state directory that does not answer, without waiting', async () => {
   const { machine, at } = installed({ isThere: () => Promise.resolve(undefined) });
   const why = 'the journal, perhaps: the directory does not answer';
   expect((await uninstalled(machine)).at(-1)).toEqual({ action: 'keep', path: at('var/lib/evictd'), why });
 });
 
-test('a dry run touches nothing, and does not count the service that it would stop', async () => {
+test('a dry run of uninstall changes nothing, and does not count the service that it would stop', async () => {
   const restored: string[] = [];
   const restore: Machine['restore'] = ({ runtimeDirectory }) => {
     restored.push(runtimeDirectory);
@@ -69,14 +69,14 @@ test('a dry run touches nothing, and does not count the service that it would st
   expect([existsSync(at('run/evictd')), restored]).toEqual([true, []]);
 });
 
-test('a runtime directory that another evictd uses stays', async () => {
+test('uninstall keeps a runtime directory that another evictd uses', async () => {
   const { machine, at } = installed({ running: () => [99] });
   const steps = await uninstalled(machine);
   expect(steps).toContainEqual({ action: 'keep', path: at('run/evictd'), why: 'used by another evictd (process 99)' });
   expect(existsSync(at('run/evictd'))).toBe(true);
 });
 
-test('the changes of a killed evictd are restored when the service is stopped, then its directory is removed', async () => {
+test('uninstall restores the changes of a killed evictd after the service has stopped, and then removes its directory', async () => {
   const { machine, ran, at } = installed({
     restore: () => {
       ran.push('restore');
@@ -93,7 +93,7 @@ test('the changes of a killed evictd are restored when the service is stopped, t
   expect(existsSync(at('run/evictd'))).toBe(false);
 });
 
-test('the directory stays while anything is not restored, with each reason', async () => {
+test('uninstall keeps the directory while any change is not restored, and prints each reason', async () => {
   const unrestored = ['b.service is kept stopped: masked', '3 journal records: No space left'];
   const { machine, at } = installed({ restore: () => Promise.resolve({ restored: ['…'], unrestored, hangs: false }) });
   const steps = await uninstalled(machine);
@@ -101,7 +101,7 @@ test('the directory stays while anything is not restored, with each reason', asy
   expect(existsSync(at('run/evictd/machine.lock'))).toBe(true);
 });
 
-test('a configured runtime directory may be shared, and stays, though nothing in it is unrestored', async () => {
+test('uninstall keeps a configured runtime directory, which may be shared, though no change in it is unrestored', async () => {
   const restored: string[] = [];
   const { machine, at } = installed({
     restore: ({ runtimeDirectory }) => {
@@ -126,7 +126,7 @@ test('a configured runtime directory may be shared, and stays, though nothing in
   expect(existsSync(at('srv/run/machine.lock'))).toBe(true);
 });
 
-test('foreign units stay, and nothing is stopped', async () => {
+test('uninstall keeps foreign units, and stops nothing', async () => {
   const { machine, ran, at } = installed();
   put(at(`${UNITS}/evictd.service`), '[Service]\n');
   expect(reported(await uninstalled(machine), at(''))).toEqual([
@@ -141,7 +141,7 @@ test('foreign units stay, and nothing is stopped', async () => {
   expect(ran).toEqual(['systemctl daemon-reload', 'systemctl reset-failed evictd.service']);
 });
 
-test('that nothing is failed, and nothing to be reset, is no failure', () => {
+test('a failing systemctl reset-failed does not fail the uninstallation', () => {
   const { machine } = playedMachine({ systemctl: () => ({ status: 1, output: 'not loaded' }) });
   take({ action: 'run', command: ['systemctl', 'reset-failed', 'evictd.service'], mayFail: true }, machine.systemctl);
 });
@@ -149,7 +149,7 @@ test('that nothing is failed, and nothing to be reset, is no failure', () => {
 test.each([
   ['uninstall', 'apt remove evictd'],
   ['install', 'systemctl enable --now evictd.service'],
-])('what a package has installed, %s leaves to the package', (what, hint) => {
+])('uninstall with %s keeps what a package has installed', (what, hint) => {
   const { machine, at } = playedMachine();
   put(at('usr/lib/systemd/system/evictd.service'), '');
   expect(() => (what === 'install' ? installSteps(request(machine), machine) : uninstallSteps(uninstallRequest(machine), machine))).toThrow(
@@ -157,7 +157,7 @@ test.each([
   );
 });
 
-test('what `install` wrote before the package came can still be removed', async () => {
+test('uninstall removes the files that install wrote before the package was installed', async () => {
   const { machine, at } = installed();
   put(at('usr/lib/systemd/system/evictd.service'), '');
   expect(reported(await uninstalled(machine), at(''))).toContain(`remove ${UNITS}/evictd.service`);

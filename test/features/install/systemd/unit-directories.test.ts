@@ -10,17 +10,17 @@ interface Expected {
 }
 
 test.each<[rule: string, runtimeDirectory: string, expected: Expected]>([
-  ['its own are in every unit', 'run/evictd', {}],
+  ["evictd's default directory is in every unit", 'run/evictd', {}],
   ['below /run systemd makes it', 'run/guard', { runtime: ['guard'] }],
   ['deeper, and by its other name', 'var/run/a/guard', { runtime: ['a/guard'] }],
-  ['with a slash behind it', 'run/guard/', { runtime: ['guard'] }],
-  ['elsewhere it is made once', 'srv/guard', { writable: ['srv/guard'], steps: ['make srv/guard'] }],
+  ['a directory with a slash at its end', 'run/guard/', { runtime: ['guard'] }],
+  ['a directory outside /run is made once', 'srv/guard', { writable: ['srv/guard'], steps: ['make srv/guard'] }],
   ['/run itself is not made', 'run', { writable: ['run'] }],
-  ['a colon is no part of a name', 'run/a:b', { writable: ['run/a:b'], steps: ['make run/a:b'] }],
-  ['one that is there, empty', 'run/empty', { runtime: ['empty'] }],
-  ['one that is there, private', 'run/private', { runtime: ['private'] }],
-  ['one that others use keeps its mode', 'run/lock', { writable: ['run/lock'], steps: ['keep run/lock'] }],
-])('a runtime directory: %s', (_rule, runtimeDirectory, { runtime = [], writable = [], steps = [] }) => {
+  ['a name with a colon is made as a step', 'run/a:b', { writable: ['run/a:b'], steps: ['make run/a:b'] }],
+  ['an existing directory that is empty', 'run/empty', { runtime: ['empty'] }],
+  ['an existing directory that is private', 'run/private', { runtime: ['private'] }],
+  ['a directory that others use keeps its mode', 'run/lock', { writable: ['run/lock'], steps: ['keep run/lock'] }],
+])('a runtime directory of the unit: %s', (_rule, runtimeDirectory, { runtime = [], writable = [], steps = [] }) => {
   const { machine, at } = playedMachine();
   for (const [path, mode] of [
     ['run/lock', 0o755],
@@ -38,7 +38,7 @@ test.each<[rule: string, runtimeDirectory: string, expected: Expected]>([
   );
 });
 
-test('a state directory elsewhere is made', () => {
+test('a state directory outside /var/lib is made', () => {
   const { machine, at } = playedMachine();
   const { runtimeDirectory } = machine.places;
   expect(unitDirectories({ metrics: undefined, stateDirectory: at('srv/journal'), runtimeDirectory }, machine.places)).toEqual({
@@ -50,8 +50,8 @@ test('a state directory elsewhere is made', () => {
 
 test.each<[rule: string, socket: string, writable: string[]]>([
   ['in the runtime directory', 'run/evictd/metrics.sock', []],
-  ['in a directory of its own', 'run/evictd-metrics/socket', ['run/evictd-metrics']],
-])('the socket for metrics: %s', (_rule, socket, writable) => {
+  ['in a separate directory', 'run/evictd-metrics/socket', ['run/evictd-metrics']],
+])('the metrics socket of the unit: %s', (_rule, socket, writable) => {
   const { machine, at } = playedMachine();
   const { stateDirectory, runtimeDirectory } = machine.places;
   const found = unitDirectories({ metrics: { socket: at(socket) }, stateDirectory, runtimeDirectory }, machine.places);

@@ -6,22 +6,22 @@ test.each<[rule: string, word: string, written: string]>([
   ['a blank does not part it', '/opt/my apps/node', '"/opt/my apps/node"'],
   ['% begins no specifier', '/opt/100%/node', '/opt/100%%/node'],
   ['$ begins no variable', '/opt/$HOME/node', '/opt/$$HOME/node'],
-  ['neither between quotes', '/opt/a %h $b', '"/opt/a %%h $$b"'],
+  ['$ and % are escaped between quotes, too', '/opt/a %h $b', '"/opt/a %%h $$b"'],
   ['quotes and backslashes', '/opt/"a"\\b', '"/opt/\\"a\\"\\\\b"'],
   ['a single quote begins nothing', "/opt/it's", '"/opt/it\'s"'],
   ['a new line ends nothing', '/opt/a\nExecStart=/bin/sh', '"/opt/a\\x0aExecStart=/bin/sh"'],
   ['a semicolon ends no command', ';', '";"'],
-  ['nothing is a word, too', '', '""'],
+  ['an empty argument is quoted', '', '""'],
   ['letters of any script', '/opt/é', '"/opt/é"'],
-])('a word of a command: %s', (_rule, word, written) => {
+])('an argument in a unit file: %s', (_rule, word, written) => {
   expect(commandLine(['/bin/node', word])).toBe(`/bin/node ${written}`);
   expect(wordsOf(`/bin/node ${written} $RUN_OPTIONS`)).toEqual(['/bin/node', word, '$RUN_OPTIONS']);
 });
 
-test('a variable of the unit is left to systemd', () => {
+test('a variable of the unit is left to systemd to expand', () => {
   expect(commandLine(['/bin/node', 'run', { variable: 'MAINPID' }])).toBe('/bin/node run $MAINPID');
 });
 
-test('in a list of paths nothing but % is special', () => {
+test('only % is special in a list of paths', () => {
   expect(['-/srv/$x', '-/srv/50% full'].map(pathWord)).toEqual(['-/srv/$x', '"-/srv/50%% full"']);
 });

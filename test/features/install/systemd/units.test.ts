@@ -20,7 +20,7 @@ function values(unit: string, key: string): string[] {
   return unit.split('\n').flatMap((line) => (line.startsWith(`${key}=`) ? [line.slice(key.length + 1)] : []));
 }
 
-test('the service runs evictd, and a reload is of the same files, and of this process', () => {
+test('the service runs evictd, and a reload checks the same files and signals the main process', () => {
   const unit = serviceUnit({ ...options, configFile: '/etc/my evictd.yaml', configDirectory: '/etc/kubelet.d' });
   const evictd = '/usr/bin/node /usr/lib/evictd/dist/evictd.js';
   const config = '--config "/etc/my evictd.yaml" --config-dir /etc/kubelet.d';
@@ -28,13 +28,13 @@ test('the service runs evictd, and a reload is of the same files, and of this pr
   expect(values(unit, 'ExecReload')).toEqual([`${evictd} reload --pid $MAINPID ${config}`]);
 });
 
-test('what a killed evictd has throttled or frozen is given back after its end, and nothing else', () => {
+test('the service restores what a killed evictd has throttled or frozen, and nothing else', () => {
   const [line = ''] = values(serviceUnit(options), 'ExecStopPost');
   expect(line).toMatch(/^-\/bin\/sh -c "for held in \/run\/evictd\/held-\*\.json; .*" \/usr\/bin\/node .* restore --restraints$/);
   expect(line).not.toMatch(/[^$]\$[^$]/); // for the shell, not for systemd
 });
 
-test('slice and service are spared the same', () => {
+test('slice and service have the same memory protection', () => {
   const [service, slice] = [serviceUnit(options), sliceUnit('Written by a test')];
   expect(values(service, 'MemoryMin')).toEqual(['128M']);
   expect(values(slice, 'MemoryMin')).toEqual(['128M']);
@@ -42,27 +42,27 @@ test('slice and service are spared the same', () => {
   expect([values(service, 'MemoryMax'), values(service, 'LimitCORE')]).toEqual([['512M'], ['0']]);
 });
 
-test('directories beyond those that systemd makes may be written to, and need not be there', () => {
+test('directories that systemd does not make are writable for the service, and need not exist', () => {
   expect(values(serviceUnit(options), 'ReadWritePaths')).toEqual([]);
   const unit = serviceUnit({ ...options, writable: ['/srv/journal', '/srv/with blank'] });
   expect(values(unit, 'ReadWritePaths')).toEqual(['-/srv/journal "-/srv/with blank"']);
 });
 
-test('directories below /run beyond its own are made at every start', () => {
+test('directories below /run are made at every start', () => {
   expect(values(serviceUnit(options), 'RuntimeDirectory')).toEqual(['evictd']);
   expect(values(serviceUnit({ ...options, runtime: ['a/b', 'with blank', '50%'] }), 'RuntimeDirectory')).toEqual([
     'evictd a/b "with blank" 50%%',
   ]);
 });
 
-test('the operations page is named where it is there', () => {
+test('the unit names the operations page if it is installed', () => {
   expect(values(serviceUnit(options), 'Documentation')).toEqual([]);
   expect(values(serviceUnit({ ...options, documentation: '/opt/a b/operations.md' }), 'Documentation')).toEqual([
     'file:///opt/a%20b/operations.md',
   ]);
 });
 
-test('the configuration to fill in can be used, changes nothing, and so can what it proposes', () => {
+test('the configuration template is valid and changes nothing, and so are its proposals', () => {
   const fresh = load({ 'config.yaml': STARTER_CONFIG });
   expect(fresh.notices).toEqual([]);
   expect(fresh.config).toEqual(load({ 'config.yaml': '' }).config);

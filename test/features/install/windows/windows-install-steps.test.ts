@@ -40,7 +40,7 @@ function said(steps: ReturnType<typeof windowsInstallSteps>): string[] {
   );
 }
 
-test('a new service: its directory for administrators alone, a configuration, the service, what is done when it fails, and its start', () => {
+test('a new service gets a directory for administrators only, a configuration, failure actions, and is started', () => {
   expect(said(windowsInstallSteps(request, machine(undefined)))).toEqual([
     'make D:\\Data\\evictd',
     'icacls.exe D:\\Data\\evictd /setowner *S-1-5-32-544 /T /L',
@@ -61,13 +61,13 @@ test('the command line of the service is one argument', () => {
   });
 });
 
-test('one that is there stays as it is, and a start that finds it running is none that has failed', () => {
+test('an existing service is left unchanged, and a start that finds it running has not failed', () => {
   const steps = windowsInstallSteps(request, machine(LINE));
   expect(said(steps).filter((step) => /create|config evictd|stop/.test(step))).toEqual([]);
   expect(steps.at(-1)).toMatchObject({ mayFail: true });
 });
 
-test('another program, and it is started again with that', () => {
+test('a service with another program is changed, and restarted', () => {
   const steps = said(windowsInstallSteps(request, machine(LINE.replace('Program Files\\evictd', 'Program Files\\old'))));
   expect(steps).toContain(`sc.exe config evictd binPath= ${LINE} start= auto DisplayName= evictd`);
   expect(steps.slice(-2)).toEqual(['net.exe stop evictd', 'net.exe start evictd']);
@@ -92,11 +92,11 @@ test.each([
   expect(act).toThrow(expect.objectContaining({ code: 'EVICTD_INSTALL_ROOT' }));
 });
 
-test('a dry run needs none', () => {
+test('a dry run needs no administrator', () => {
   expect(windowsInstallSteps({ ...request, dryRun: true }, machine(undefined, false)).length).toBeGreaterThan(0);
 });
 
-test('the steps back: stopped and deleted; of one that is not there nothing', () => {
+test('uninstall stops and deletes the service, and does nothing if there is none', () => {
   const stateDirectory = 'D:\\Data\\evictd\\state';
   expect(said(windowsUninstallSteps({ stateDirectory, dryRun: false }, machine(LINE)))).toEqual([
     'net.exe stop evictd',
@@ -106,10 +106,10 @@ test('the steps back: stopped and deleted; of one that is not there nothing', ()
 });
 
 test.each<[rule: string, line: string | undefined, configNamed: boolean, refused: boolean]>([
-  ['before the service any user may have written it', undefined, false, true],
+  ['any user may have written it if there is no service yet', undefined, false, true],
   ['--config names it', undefined, true, false],
   ['beside the service it is the administrator’s', LINE, false, false],
-])('a configuration that is there: %s', (_rule, line, configNamed, refused) => {
+])('an existing configuration: %s', (_rule, line, configNamed, refused) => {
   const data = temporaryDirectory();
   const configFile = join(data, 'config.yaml');
   const places = { ...windowsPlaces(ENV), data, configFile };
@@ -123,13 +123,13 @@ test.each<[rule: string, line: string | undefined, configNamed: boolean, refused
 test.each([
   ['the directory itself', (data: string, elsewhere: string) => symlinkSync(elsewhere, data)],
   [
-    'in one below it',
+    'in a directory below it',
     (data: string, elsewhere: string) => {
       mkdirSync(join(data, 'state', 'deep'), { recursive: true });
       symlinkSync(elsewhere, join(data, 'state', 'deep', 'link'));
     },
   ],
-])('a link of another user is not followed: %s', (_where, lay) => {
+])('a link that another user has made is not followed: %s', (_where, lay) => {
   const root = temporaryDirectory();
   const places = { ...windowsPlaces(ENV), data: join(root, 'evictd') };
   const install = (): unknown => windowsInstallSteps(request, { ...machine(undefined), places });
@@ -140,10 +140,10 @@ test.each([
   );
 });
 
-describe('where administrators alone may write', () => {
+describe('directories that only administrators may write to', () => {
   test.each<[rule: string, path: string, trusted: boolean]>([
     ['Program Files', 'C:\\Program Files\\evictd\\node.exe', true],
-    ['in small letters', 'c:\\program files\\evictd\\node.exe', true],
+    ['the name in lower-case letters', 'c:\\program files\\evictd\\node.exe', true],
     ["Windows' own, in which all users may write", 'C:\\Windows\\Temp\\node.exe', false],
     ['a directory that begins alike', 'C:\\Program Files Extra\\node.exe', false],
     ["a user's home", 'C:\\Users\\ann\\AppData\\Roaming\\npm\\evictd.js', false],
@@ -164,6 +164,6 @@ test.each<[rule: string, word: string, line: string]>([
   ['a quote', 'a"b', '"a\\"b"'],
   ['backslashes before a quote', 'a\\"b', '"a\\\\\\"b"'],
   ['a backslash at the end', 'C:\\', '"C:\\\\"'],
-])('a word of a command line: %s', (_rule, word, line) => {
+])('an argument in a Windows command line: %s', (_rule, word, line) => {
   expect(windowsCommandLine([word])).toBe(line);
 });
