@@ -71,7 +71,9 @@ export function nextPart<P extends { readonly alone?: true; readonly uses?: stri
   if (running.length === 0) return first;
   if (running.length > 1 || first?.alone || running.some(({ alone }) => alone)) return undefined;
   const end = left.findIndex(({ alone }) => alone);
-  return left.slice(0, end === -1 ? left.length : end).find(({ uses }) => uses === undefined || running.every((part) => part.uses !== uses));
+  return left
+    .slice(0, end === -1 ? left.length : end)
+    .find(({ uses }) => uses === undefined || running.every((part) => part.uses !== uses));
 }
 
 /** One row a part; a part without a result has dashes. */
