@@ -122,6 +122,7 @@ export function growthBase(): z.ZodMiniType<GrowthBase> {
     othersAtMost: z.bigint(),
     unread: z.array(z.string()),
     counters: amounts(),
+    tmpfs: z.optional(amounts()),
     above: z.set(z.string()),
   };
   return object({

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { TestCgroup } from '../support/cgroup.js';
+import { fullFilesystem } from '../support/full-filesystem.js';
 import { evictd as command, Evictd } from './evictd.js';
 import { guarding, MIB, ON, testNode, workload, type Workload } from './node.js';
 import { until } from './wait.js';
@@ -77,6 +78,26 @@ describe(`a process outside the workload sources leaks (${ON})`, () => {
     const grower = { kind: 'cgroup', name: backup.path, grownBytes: expect.any(Number) as number };
     expect(alert).toMatchObject({ alert: 'leak-elsewhere', grower: { kind: 'outside' }, growers: [grower], message: said });
     expect(evictd.log.map(({ msg }) => msg)).toContainEqual(said);
+  });
+});
+
+describe(`files in a tmpfs leak (${ON})`, () => {
+  test('the mount is named, in journal, log and explain', async () => {
+    const node = testNode();
+    const apps = node.child('apps');
+    for (const name of NAMES) await workload(apps.child(name), { holdsMib: 16 });
+    const config = { ...guarding(node), workloads: [{ cgroup: apps.path }] };
+    const evictd = await new Evictd({ config }).guarding();
+    const { directory } = fullFilesystem(300 * 1024);
+    const write = `open my $out, '>', '${directory}/file'; `;
+    await node.child('writer').spawn('perl', ['-e', write + leak(280).replace('push @held,', 'syswrite $out,')]);
+    const alert = await evictd.recorded('alert');
+    const said = expect.stringContaining(`tmpfs ${directory} grew by `) as string;
+    const grower = expect.objectContaining({ kind: 'tmpfs', name: directory }) as object;
+    expect(alert).toMatchObject({ alert: 'leak-elsewhere', growers: expect.arrayContaining([grower]) as object, message: said });
+    await evictd.logged(new RegExp(` tmpfs ${directory} grew by `));
+    const explained = await command('explain', '--at', 'now', '--config', evictd.configFile);
+    expect(explained.stdout.replaceAll(/\s+/g, ' ')).toEqual(said);
   });
 });
 

@@ -55,8 +55,10 @@ export interface MemoryHoldings {
   readonly othersAtMost: bigint;
   /** Cgroups of which some children were not read, because there are too many. */
   readonly unread: readonly string[];
-  /** Bytes by field of /proc/meminfo, see MEMORY_COUNTERS. Empty: the node is a cgroup. */
+  /** Bytes by field of /proc/meminfo, see MEMORY_COUNTERS. Where the node is a cgroup only Shmem: what is charged to it. */
   readonly counters: ReadonlyMap<string, bigint>;
+  /** Of each tmpfs, by mount point. Left out: not read. */
+  readonly tmpfs?: ReadonlyMap<string, bigint>;
   /** Cgroups whose children were read one by one: those above the workloads, and slices. */
   readonly above: ReadonlySet<string>;
 }

@@ -16,7 +16,7 @@ export interface MemoryGrowth {
 
 export interface MemoryGrower {
   readonly kind: 'workload' | 'cgroup' | 'kernel' | 'tmpfs' | 'hugepages';
-  /** The name of the workload, the path of the cgroup, or the field of /proc/meminfo. */
+  /** The name of the workload, the path of the cgroup, the mount point of the tmpfs, or the field of /proc/meminfo. */
   readonly name: string;
   /** The reason why a workload may not be evicted. Left out: it may, or it is not a workload. */
   readonly protection?: string;
@@ -33,6 +33,7 @@ interface MemoryCounter {
 
 /** What is computed from all fields, and no field itself. */
 const UNACCOUNTED = 'Unaccounted';
+const SHMEM = 'Shmem';
 
 /** Fields of /proc/meminfo that count memory which is in no process (Documentation/filesystems/proc.rst). */
 export const MEMORY_COUNTERS: readonly MemoryCounter[] = [
@@ -45,7 +46,7 @@ export const MEMORY_COUNTERS: readonly MemoryCounter[] = [
   { field: 'Zswap', kind: 'kernel', text: 'the pool of zswap', hint: 'swapped memory, compressed' },
   { field: UNACCOUNTED, kind: 'kernel', text: 'kernel memory that no counter has', hint: 'zram, or a driver: network, graphics' },
   { field: 'Hugetlb', kind: 'hugepages', text: 'the pool of huge pages', hint: 'sysctl vm.nr_hugepages' },
-  { field: 'Shmem', kind: 'tmpfs', text: 'tmpfs', hint: 'or shared memory; df -t tmpfs -h shows mounts' },
+  { field: SHMEM, kind: 'tmpfs', text: 'tmpfs', hint: 'or shared memory; df -t tmpfs -h shows mounts' },
 ];
 
 /** Pages of users, and free ones. Cached has Shmem. */
@@ -69,7 +70,7 @@ export function memoryCounters(meminfo: string): ReadonlyMap<string, bigint> {
 }
 
 /** Less is noise: the kernel adds up its counters late. */
-const MIN_BYTES = 1n << 20n;
+export const MIN_BYTES = 1n << 20n;
 /** A grower is named if it has grown by at least this part of what the largest has. */
 const PART = 8n;
 const MAX_GROWERS = 3;
@@ -93,11 +94,35 @@ function growthOutside(before: MemoryHoldings, after: MemoryHoldings): readonly 
     const held = before.cgroups.get(name) ?? (isCounted(name, before) ? bytes : before.othersAtMost);
     return { kind: 'cgroup', name, grownBytes: bytes - held };
   });
+  const tmpfs = tmpfsGrowth(before, after);
+  const inTmpfs = tmpfs.reduce((sum, { grownBytes }) => sum + grownBytes, 0n);
   const counters = MEMORY_COUNTERS.map(({ field, kind }): MemoryGrower => {
-    const bytes = after.counters.get(field) ?? 0n;
-    return { kind, name: field, grownBytes: bytes - (before.counters.get(field) ?? bytes) };
+    return { kind, name: field, grownBytes: counterGrowth(field, before, after) - (field === SHMEM ? inTmpfs : 0n) };
   });
-  return [...cgroups, ...counters];
+  return [...cgroups, ...tmpfs, ...counters];
+}
+
+function counterGrowth(field: string, before: MemoryHoldings, after: MemoryHoldings): bigint {
+  const bytes = after.counters.get(field) ?? 0n;
+  return bytes - (before.counters.get(field) ?? bytes);
+}
+
+/**
+ * The largest first. A machine's may have grown by more than Shmem, which has no swapped pages. Where the node is a cgroup,
+ * others write to them, too: they count together at most by what is charged to the node.
+ */
+function tmpfsGrowth(before: MemoryHoldings, after: MemoryHoldings): readonly MemoryGrower[] {
+  if (before.tmpfs === undefined) return [];
+  let left = [...after.counters.keys()].some((field) => field !== SHMEM) ? undefined : counterGrowth(SHMEM, before, after);
+  const grown: MemoryGrower[] = [];
+  const all = [...(after.tmpfs ?? [])].map(([name, bytes]) => ({ name, bytes: bytes - (before.tmpfs?.get(name) ?? 0n) }));
+  for (const { name, bytes } of all.sort((a, b) => (a.bytes < b.bytes ? 1 : -1))) {
+    const grownBytes = left === undefined || bytes < left ? bytes : left;
+    if (grownBytes < MIN_BYTES) break;
+    grown.push({ kind: 'tmpfs', name, grownBytes });
+    if (left !== undefined) left -= grownBytes;
+  }
+  return grown;
 }
 
 /** It may have been there: a cgroup above it was counted as a whole, or not all beside it were read. */
@@ -119,7 +144,8 @@ export function growthText({ forNs, growers, unread = [] }: MemoryGrowth): strin
     const grew = `grew by ${amountOfBytes(grownBytes)}`;
     if (kind === 'workload') return `${name}${protection === undefined ? '' : ` (never evicted: ${protection})`} ${grew}`;
     const counter = kind === 'cgroup' ? undefined : counterOf(name);
-    return `${counter?.text ?? cgroupText(name)} ${grew}${counter === undefined ? '' : ` (${counter.hint})`}`;
+    const text = counter?.text ?? (kind === 'tmpfs' ? `tmpfs ${name}` : cgroupText(name));
+    return `${text} ${grew}${counter === undefined ? '' : ` (${counter.hint})`}`;
   });
   const [first] = unread;
   const others = unread.length > 1 ? ` and ${String(unread.length - 1)} more` : '';

@@ -252,6 +252,7 @@ function pastText(past: Past, rows: readonly RankedRow[], { atMs, time, workload
     ...(decision
       ? [`  decided at ${time(decision)}: ${wordIn(decision, 'message')}`]
       : ['  nothing was decided within a minute of it:', ...reasonsOf(past).map((each) => `    ${each}`)]),
+    ...(decision ? past.alerts : []).map((each) => `  alert at ${time(each)}: ${wordIn(each, 'message')}`),
     ...ended.slice(-1).map((each) => `  the last eviction before ended at ${time(each)}: ${wordIn(each, 'message')}`),
   ].map(printable);
   if (decision === undefined) return `${lines.join('\n')}\n`;

@@ -8,7 +8,7 @@ const SECOND = 1_000_000_000n;
 
 type Sizes = Readonly<Record<string, bigint>>;
 
-type Others = Partial<Pick<MemoryHoldings, 'othersAtMost' | 'unread'>>;
+type Others = Partial<Pick<MemoryHoldings, 'othersAtMost' | 'unread' | 'tmpfs'>>;
 
 const holdings = (cgroups: Sizes, counters: Sizes = {}, others: Others = {}): MemoryHoldings => ({
   ...NO_HOLDINGS,
@@ -18,7 +18,7 @@ const holdings = (cgroups: Sizes, counters: Sizes = {}, others: Others = {}): Me
   ...others,
 });
 
-const grown = (before: readonly [Sizes, Sizes?, Others?], after: readonly [Sizes, Sizes?]): readonly MemoryGrower[] => {
+const grown = (before: readonly [Sizes, Sizes?, Others?], after: readonly [Sizes, Sizes?, Others?]): readonly MemoryGrower[] => {
   const base = { available: 0n, held: new Map(), outside: holdings(...before), atNs: 0n, since: { kind: 'leak', freed: 0n } } as const;
   return memoryGrowth(base, { lost: 0n, workloads: [] }, holdings(...after), SECOND).growers;
 };
@@ -87,6 +87,39 @@ test.each<[rule: string, before: readonly [Sizes, Sizes?, Others?], after: reado
   expect(names(grown(before, after))).toEqual(named);
 });
 
+test.each<
+  [rule: string, counters: readonly [Sizes, Sizes], tmpfs: readonly [Sizes | undefined, Sizes], grown: Readonly<Record<string, bigint>>]
+>([
+  ['one that was not there', [{ Shmem: 0n }, { Shmem: 9n }], [{}, { '/run/x': 9n }], { '/run/x': 9n }],
+  [
+    'the largest first, and the rest',
+    [{ Shmem: 1n }, { Shmem: 10n }],
+    [{ '/a': 2n }, { '/a': 4n, '/b': 3n }],
+    { Shmem: 4n, '/b': 3n, '/a': 2n },
+  ],
+  [
+    'swapped pages of a machine',
+    [
+      { Shmem: 5n, Percpu: 1n },
+      { Shmem: 6n, Percpu: 1n },
+    ],
+    [{}, { '/a': 8n }],
+    { '/a': 8n },
+  ],
+  ['in a cgroup at most what is charged to it', [{ Shmem: 0n }, { Shmem: 5n }], [{}, { '/a': 8n, '/b': 9n }], { '/b': 5n }],
+  ['in a cgroup none if nothing is', [{ Shmem: 5n }, { Shmem: 5n }], [{}, { '/a': 8n }], {}],
+  ['no reading before', [{ Shmem: 0n }, { Shmem: 9n }], [undefined, { '/a': 9n }], { Shmem: 9n }],
+])('a tmpfs by its mount point: %s', (_rule, counters, [before, after], expected) => {
+  const sized = (sizes: Sizes) => new Map(Object.entries(sizes).map(([name, mib]) => [name, mib * MiB]));
+  const [first, second] = counters;
+  const growers = grown(
+    [{}, Object.fromEntries(sized(first)), before ? { tmpfs: sized(before) } : {}],
+    [{}, Object.fromEntries(sized(second)), { tmpfs: sized(after) }],
+  );
+  expect(Object.fromEntries(growers.map(({ name, grownBytes }) => [name, grownBytes / MiB]))).toEqual(expected);
+  expect(growers.every(({ kind }) => kind === 'tmpfs')).toBe(true);
+});
+
 test.each<[grower: MemoryGrower, words: string]>([
   [{ kind: 'cgroup', name: '/system.slice/backup.service', grownBytes: 312n * MiB }, 'unit backup.service grew by 312MiB'],
   [{ kind: 'workload', name: 'db', protection: 'critical', grownBytes: MiB }, 'db (never evicted: critical) grew by 1MiB'],
@@ -94,6 +127,7 @@ test.each<[grower: MemoryGrower, words: string]>([
   [{ kind: 'cgroup', name: '/lxc/web.1', grownBytes: MiB }, 'cgroup /lxc/web.1 grew by 1MiB'],
   [{ kind: 'kernel', name: 'SUnreclaim', grownBytes: 200n * MiB }, 'kernel slab grew by 200MiB (slabtop shows what)'],
   [{ kind: 'kernel', name: 'PageTables', grownBytes: 2n * MiB }, 'page tables grew by 2MiB (VmPTE in /proc/PID/status)'],
+  [{ kind: 'tmpfs', name: '/run/x', grownBytes: 64n * MiB }, 'tmpfs /run/x grew by 64MiB'],
   [{ kind: 'tmpfs', name: 'Shmem', grownBytes: 64n * MiB }, 'tmpfs grew by 64MiB (or shared memory; df -t tmpfs -h shows mounts)'],
 ])('growth text %#: it names the grower, and a command that shows more', (grower, words) => {
   expect(growthText({ forNs: 2n * SECOND + 1n, growers: [grower] })).toBe(`in the last 2.1s ${words}`);

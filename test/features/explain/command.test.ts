@@ -129,6 +129,7 @@ const JOURNAL = [
     victim: { name: 'batch', path: '/w/batch', id: 'b' },
     message: 'evicted batch: freed 50MiB',
   }),
+  line('08:10:02', 'alert', { alert: 'leak-elsewhere', signal: 'memory.available', message: 'tmpfs /run/x grew by 64MiB' }),
   line('08:20:00', 'threshold', { signal: 'memory.available', threshold: '64Mi', kind: 'hard', met: false, message: 'over' }),
   line('08:30:00', 'threshold', {
     signal: 'memory.available',
@@ -248,6 +249,7 @@ test('explain of a time with a decision shows what evictd saw, the order, and th
   expect(out).toContain('since 2026-11-21 08:10:00.000Z: memory.available 60MiB < 64Mi (hard)');
   expect(out).toContain('conditions: MemoryPressure');
   expect(out).toContain('decided at 2026-11-21 08:10:00.000Z: evicting batch with SIGKILL');
+  expect(out).toContain('alert at 2026-11-21 08:10:02.000Z: tmpfs /run/x grew by 64MiB');
   expect(out).toMatch(
     /1 +batch +yes +-10 +50MiB +evicted\n- +db +yes +0 +50MiB +priority +never evicted: critical\n2 +web +yes +0 +50MiB +youngest\n/,
   );

@@ -4,7 +4,8 @@ import { NO_HOLDINGS, type MemoryHoldings } from '../../../core/budget/growth-ba
 import { memoryCounters } from '../../../core/budget/memory-growth.js';
 import { childPath, cgroupDirectory, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
 import type { Binding, FileSpec } from '../../../native/binding.js';
-import { subdirectoriesIn } from '../../../byte-paths.js';
+import { fsPath, subdirectoriesIn } from '../../../byte-paths.js';
+import { readTmpfs } from './tmpfs-mounts.js';
 
 /** `looked`: at most so many cgroups, about 30 µs each. `measured`: of the largest, the page cache, too, about 40 µs each. */
 const LIMITS = { looked: 512, measured: 128 };
@@ -13,7 +14,7 @@ type Native = Pick<Binding, 'CgroupTable'>;
 
 /**
  * Reads what holds memory outside the workloads: the uppermost cgroups that have no workload in them, those in slices one
- * by one, and, of a machine, its kernel and tmpfs. Never throws: what cannot be read is left out.
+ * by one, each tmpfs, and, of a machine, its kernel. Never throws: what cannot be read is left out.
  *
  * @param node  the node's cgroup; undefined: the machine
  * @param above  cgroups with workloads below them, or whose children an earlier reading has
@@ -28,8 +29,18 @@ export function readMemoryHoldings(
   limits = LIMITS,
 ): MemoryHoldings {
   const outside = hierarchy === undefined ? NO_HOLDINGS : cgroupsOutside(native, hierarchy, node ?? '/', above, isWorkload, limits);
-  const counters = node === undefined ? memoryCounters(attempt(() => readFileSync('/proc/meminfo', 'latin1')) ?? '') : new Map();
-  return { ...outside, counters };
+  const counters = node === undefined ? memoryCounters(textOf('/proc/meminfo')) : shmemOf(hierarchy, node);
+  return { ...outside, counters, tmpfs: readTmpfs() };
+}
+
+function shmemOf(hierarchy: CgroupHierarchy | undefined, node: string): ReadonlyMap<string, bigint> {
+  const stat = hierarchy && textOf(`${cgroupDirectory(hierarchy, node)}/memory.stat`);
+  const [, shmem] = (hierarchy?.version === 1 ? /^total_shmem (\d+)$/m : /^shmem (\d+)$/m).exec(stat ?? '') ?? [];
+  return new Map(shmem === undefined ? [] : [['Shmem', BigInt(shmem)]]);
+}
+
+function textOf(file: string): string {
+  return attempt(() => readFileSync(fsPath(file), 'latin1')) ?? '';
 }
 
 /**
@@ -43,7 +54,7 @@ function cgroupsOutside(
   above: ReadonlySet<string>,
   isWorkload: (cgroup: string) => boolean,
   { looked, measured }: typeof LIMITS,
-): Omit<MemoryHoldings, 'counters'> {
+): Omit<MemoryHoldings, 'counters' | 'tmpfs'> {
   const usages = new Map<string, bigint>();
   const opened = new Set<string>();
   const unread: string[] = [];
