@@ -129,12 +129,12 @@ export function isShortage(error: unknown): boolean {
   return isShortageCode((error instanceof HostError ? error.errno : errnoName(error)) ?? '');
 }
 
-/** For a symbolic name ('ENOMEM', 'ERROR_COMMITMENT_LIMIT'). */
+/** Whether a symbolic name ('ENOMEM', 'ERROR_COMMITMENT_LIMIT') is that of a shortage. */
 export function isShortageCode(code: string): boolean {
   return SHORTAGES.has(code);
 }
 
-/** For a positive errno of Linux. */
+/** Whether a positive errno of Linux is that of a shortage. */
 export function isShortageErrno(errno: number): boolean {
   return isShortageCode(getSystemErrorMap().get(-errno)?.[0] ?? '');
 }

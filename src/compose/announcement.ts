@@ -62,7 +62,7 @@ const FIXED = [
 export interface ReloadAnnouncement {
   /** The configuration that is in force now. */
   readonly message: string;
-  /** As in the log, one a line. */
+  /** Warnings as in the log, one a line. */
   readonly warnings: readonly string[];
 }
 
@@ -107,7 +107,7 @@ function noticesAfter({ allocatable }: Config, loaded: LoadedConfig, machine: Ma
   return [...notices, { level: 'warn', code: 'EVICTD_CONFIG_ALLOCATABLE', message, hint: 'restart evictd' }];
 }
 
-/** With the warnings of `config check` that do not depend on workloads: at boot most workloads have not started yet. */
+/** The warnings of `config check` that do not depend on workloads: at boot most workloads have not started yet. */
 function noticesOf(loaded: LoadedConfig, machine: MachineFacts): ConfigNotice[] {
   const warnings = lintConfig(loaded, machine).filter(({ level }) => level !== 'info');
   return [...loaded.notices, ...warnings];

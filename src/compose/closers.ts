@@ -7,7 +7,7 @@ export class Closers {
     return resource;
   }
 
-  /** For what has to be closed after everything else. */
+  /** Adds a resource that is closed after all others. */
   addLast<T extends { close(): void }>(resource: T): T {
     this.#resources.unshift(resource);
     return resource;

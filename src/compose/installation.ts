@@ -9,7 +9,7 @@ import { Timeouts } from '../node/timeouts.js';
 import { restore } from './restoration.js';
 import { readInhibitDelay } from '../node/configured-platform.js';
 
-/** For a directory that may not respond. */
+/** The timeout for a directory that may not respond. */
 const TIMEOUT_MS = 5_000;
 
 /** This machine, and this program with all links resolved: a service must not depend on them. */

@@ -9,9 +9,9 @@ import type { Recorder } from '../recording/recorder.js';
 import type { Closers } from './closers.js';
 import type { KernelKills } from '../features/oom/open.js';
 
-/** For how long evictd waits for a directory or a log that does not respond. */
+/** The time that evictd waits for a directory or a log that does not respond. */
 export const CLOSE_MS = 5_000;
-/** For how long it waits for systemd before that. The sum is below the TimeoutStopSec= of the service. */
+/** The time that evictd waits for systemd before that. The sum is below the TimeoutStopSec= of the service. */
 const RELEASED_MS = 8_000;
 
 export interface EndingParts extends Omit<LastReleaseParts, 'journal'> {

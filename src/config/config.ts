@@ -61,7 +61,7 @@ export interface Config {
   /** A path on each filesystem. undefined: imagefs is nodefs, containerfs is imagefs. */
   readonly filesystems: { readonly nodefs: string; readonly imagefs: string | undefined; readonly containerfs: string | undefined };
   readonly workloads: readonly WorkloadSourceSpec[];
-  /** Without those of the system. */
+  /** Priority classes of the configuration; those of the system are left out. */
   readonly priorityClasses: readonly PriorityClass[];
   readonly rules: readonly Rule[];
   /** Permanent taints. Others are set at run time. */
@@ -77,7 +77,7 @@ export interface Config {
   /** undefined: evictd knows of no API server. */
   readonly kubernetes: KubernetesConfig | undefined;
   readonly oomScoreAdj: OomScoreAdjMode;
-  /** After so many crashes in a row within the time evictd evicts nothing until it has run for that long; 0: never. */
+  /** After this number of crashes in a row within the time, evictd evicts nothing until it has run for that time; 0: never. */
   readonly safeMode: { readonly crashes: number; readonly withinNs: bigint };
   /** undefined: no server. */
   readonly metrics: { readonly host: string; readonly port: number } | { readonly socket: string } | undefined;

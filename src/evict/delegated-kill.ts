@@ -14,7 +14,7 @@ const PART_OF_GRACE = 10n;
 export abstract class DelegatedKill implements KillInProgress {
   protected readonly cgroup: KillInProgress;
   protected readonly answeredWithinNs: bigint;
-  /** From here on only evictd ends it. */
+  /** Whether evictd itself ends the victim now. */
   protected isTakenOver = false;
 
   constructor(cgroup: KillInProgress, graceNs: bigint) {

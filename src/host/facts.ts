@@ -24,7 +24,7 @@ export type KernelFeature = 'pidfd' | 'cgroup.kill' | 'process_mrelease';
 export interface PressureFacts {
   /** `absent`: no /proc/pressure. `off`: reading it fails with EOPNOTSUPP. */
   readonly state: 'on' | 'off' | 'absent';
-  /** From /boot/config-RELEASE or /proc/config.gz; undefined: neither exists. */
+  /** The setting in /boot/config-RELEASE or /proc/config.gz; undefined: neither exists. */
   readonly built: 'on' | 'off by default' | 'without' | undefined;
   /** `psi=` on the kernel command line. */
   readonly parameter: string | undefined;
@@ -157,7 +157,7 @@ export type DirectoryAnswer =
       readonly type: number;
       readonly device: bigint;
       readonly totalBytes: bigint;
-      /** For an unprivileged process. */
+      /** The bytes that an unprivileged process can use. */
       readonly availableBytes: bigint;
       /** Why it is not writable; undefined: it is. */
       readonly refused: string | undefined;
@@ -178,7 +178,7 @@ export type DaemonName = 'systemd-oomd' | 'earlyoom' | 'nohang' | 'oomd' | 'lmkd
 export interface DaemonFacts {
   readonly name: DaemonName;
   readonly pid: number;
-  /** From its cgroup: 'earlyoom.service'. */
+  /** The unit of its cgroup: 'earlyoom.service'. */
   readonly unit: string | undefined;
   readonly arguments: readonly string[] | Unseen;
   /** nohang: its configuration file. systemd-oomd: the output of oomctl. */

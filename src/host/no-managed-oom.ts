@@ -1,7 +1,7 @@
 import { OOMD_DEFAULTS } from '../core/systemd/oomd-settings.js';
 import type { ManagedOom } from '../monitor/ports/managed-oom.js';
 
-/** Where systemd-oomd could not act either: no unit is managed. */
+/** The port where systemd-oomd could not act either: no unit is managed. */
 export function noManagedOom(why: string): ManagedOom {
   const problem = {
     code: 'EVICTD_MANAGED_OOM_NONE',

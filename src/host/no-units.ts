@@ -1,6 +1,6 @@
 import type { UnitManager } from '../monitor/ports/ports.js';
 
-/** Where systemd is not the init: no unit is known. */
+/** The units of a machine whose init is not systemd: none is known. */
 export const noUnits: UnitManager = {
   connect: () => false,
   unit: () => undefined,

@@ -9,7 +9,7 @@ const PERIOD_MS = 2_000;
 const PAUSE_FACTOR = 20;
 /** A connection without traffic for so long is closed. It is longer than the time between two events. */
 const SILENCE_MS = 60_000;
-/** After this time a client must connect again, with the token that is then in force. */
+/** The time after which a client must connect again, with the token that is then in force. */
 const LONGEST_MS = 300_000;
 
 /**

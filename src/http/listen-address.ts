@@ -3,21 +3,21 @@ import type { Server } from 'node:net';
 import { MAX_SOCKET_BYTES } from '../core/name/socket-path.js';
 import { errnoName } from '../errors.js';
 
-/** As configured: `ADDRESS:PORT` or `unix:PATH`. */
+/** The address as configured: `ADDRESS:PORT` or `unix:PATH`. */
 export type ListenAddress = { readonly host: string; readonly port: number } | { readonly socket: string };
 
 /** Locks a file; undefined: another process holds it. */
 export type TryLock = (path: string) => { close(): void } | undefined;
 
 export interface Endpoint {
-  /** For the log. `port`: the port in use, if it is known. */
+  /** The text for the log. `port`: the port in use, if it is known. */
   text(port: number | undefined): string;
   /**
    * Lets a server listen, after what an ended process left at the address is removed. Throws if the address is in use. May be
    * called again.
    */
   open(server: Server): void;
-  /** After the server is closed. May be called twice. */
+  /** Called after the server is closed. May be called twice. */
   release(): void;
 }
 

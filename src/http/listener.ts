@@ -22,7 +22,7 @@ export interface ListenerOptions {
   readonly log: Pick<Log, 'debug' | 'info' | 'warn'>;
   /** What is served, in the plural, for the log. */
   readonly what: string;
-  /** Where the log says that it is served. */
+  /** The log level of the line that it is served. */
   readonly level: 'debug' | 'info';
   /** The code of the warning that the address cannot be served. */
   readonly code: string;

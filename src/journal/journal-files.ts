@@ -199,7 +199,7 @@ export class JournalFiles {
     return count;
   }
 
-  /** Without reserved space it is removed again: it would be full at once. */
+  /** Makes the next file. Without reserved space the file is removed again: it would be full at once. */
   async #makeNext(): Promise<void> {
     if (await exists(this.#next)) return;
     const file = await open(this.#next, 'ax', 0o640);

@@ -40,7 +40,7 @@ export class Ring {
   #at: number;
   #sequence: bigint;
   #drained: bigint;
-  /** At most this many bytes of records are not in the state directory. */
+  /** The maximum number of bytes of records that are not in the state directory. */
   #undrainedBytes: number;
   before: readonly RingRecord[];
   /** Those that the state directory does not have. */

@@ -36,7 +36,7 @@ export interface JournalOptions extends JournalFilesOptions {
   /** Distinguishes the journals of several nodes in one runtime directory. */
   readonly instance: string;
   readonly node: string;
-  /** In every record: a dry run may write to the same journal as a guarding evictd. */
+  /** Whether every record says `dryRun`: a dry run may write to the same journal as a guarding evictd. */
   readonly dryRun: boolean;
   readonly onError: (error: Error) => void;
   readonly onLost: (records: number) => void;

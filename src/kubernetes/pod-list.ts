@@ -4,7 +4,7 @@ import { workloadAt } from './pod.js';
 
 /** The pods of a list that run on a node, and the numbers of others. */
 export interface NodePods {
-  /** Without duplicates, in the order of the list. */
+  /** The pods without duplicates, in the order of the list. */
   readonly pods: readonly Workload[];
   /** Succeeded or Failed: nothing to evict. */
   readonly ended: number;

@@ -3,7 +3,7 @@ import { KUBELET_SIGNALS, type KubeletSignal, type Signal } from '../core/signal
 import { documentOf, integerOf, isAbsent, items, member, timeOf, wrong, type Field } from './document.js';
 import { memoryStatsOf, systemContainer } from './memory-stats.js';
 
-/** On Windows the node's memory is its commit charge. */
+/** The system of the node. On Windows the node's memory is its commit charge. */
 export type NodeOs = 'linux' | 'windows';
 
 const COMMIT_MEMORY = 'windows-global-commit-memory';

@@ -52,7 +52,7 @@ export interface Latest extends NodeReading {
   /** Why evictd evicts nothing; undefined: it evicts. */
   readonly safeMode: string | undefined;
   readonly pauses: readonly TimedPause[];
-  /** In force, without those that stand for a condition. */
+  /** The taints in force. Those that stand for a condition are left out. */
   readonly taints: readonly Taint[];
   /** Evictions that wait until a toleration ends. */
   readonly taintEvictions: readonly TimedTaintEviction[];

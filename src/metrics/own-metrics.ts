@@ -66,7 +66,7 @@ function cpuSeconds(): number {
   return (user + system) / 1e6;
 }
 
-/** Without the descriptor that reads the directory. undefined: no procfs, or no free descriptor to read it. */
+/** The number of descriptors without the one that reads the directory. undefined: no procfs, or no free descriptor to read it. */
 function openFds(): number | undefined {
   return attempt(() => readdirSync('/proc/self/fd').length - 1);
 }

@@ -37,7 +37,7 @@ export class MetricsRegistry {
   }
 }
 
-/** With the decision of the event as exemplar, which prom-client accepts in OpenMetrics only. */
+/** A histogram with the decision of the event as exemplar, which prom-client accepts in OpenMetrics only. */
 function histogram(
   { name, help, buckets, on, decision }: EventHistogram,
   status: Status,

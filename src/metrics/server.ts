@@ -113,7 +113,7 @@ function respondProbe(response: ServerResponse, probe: Probe): void {
   respond(response, probe.ok ? 200 : 503, [probe.ok ? 'ok' : 'not ok', ...probe.lines, ''].join('\n'), TEXT);
 }
 
-/** In the format that the client prefers. Compressed on this thread: another one may not be there when it is needed. */
+/** Responds in the format that the client prefers. Compresses on this thread: in a shortage another thread may not start. */
 async function respondMetrics({ headers }: IncomingMessage, response: ServerResponse, registry: MetricsRegistry): Promise<void> {
   const format = acceptedFormat(headers.accept);
   const text = await registry.metrics(format);

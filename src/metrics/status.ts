@@ -161,7 +161,7 @@ export class Status implements Metrics, Latest {
       };
     });
   }
-  /** Without those whose time is over: they are being evicted, or cannot be. */
+  /** The evictions that wait for a toleration to end. Those that are due are left out: they are in progress, or not possible. */
   get taintEvictions(): readonly TimedTaintEviction[] {
     const nowMs = performance.now();
     return this.#tolerating.flatMap(({ eviction, untilMs }) => (untilMs > nowMs ? [eviction] : []));

@@ -12,7 +12,7 @@ export interface WorkloadEvictions {
   readonly signal: EvictionSignal;
   readonly workload: string;
   readonly count: number;
-  /** Since 1970. */
+  /** Seconds since 1970. */
   readonly lastSeconds: number;
 }
 

@@ -4,7 +4,7 @@ import type { Node } from './ports/ports.js';
 import type { Rehearsal } from './rehearsal.js';
 import type { Reporter } from './reporter.js';
 
-/** After this time without a decision the caches are cold. */
+/** The time without a decision after which the caches are cold. */
 const COLD_NS = 200_000_000n;
 /** A client of the metrics gets a reading that is no older. */
 const OLD_NS = 1_000_000_000n;
@@ -46,7 +46,7 @@ export class IdleReadings {
     return observations;
   }
 
-  /** For a client of the metrics. */
+  /** Renews the reading for a client of the metrics. */
   renew(): void {
     const { node, reporter } = this.parts;
     const nowNs = process.hrtime.bigint();

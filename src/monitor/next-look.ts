@@ -8,7 +8,7 @@ const PART_OF_GROUP = 4n;
 /** What the loop waits for, on the monotonic clock. */
 export interface Timetable {
   readonly tickAtNs: bigint;
-  /** As the last step asked for. */
+  /** The time that the last step asked for. */
   readonly dueAtNs: bigint | undefined;
   /** Left out: there are no policies. */
   readonly policiesAtNs?: bigint | undefined;
@@ -68,7 +68,7 @@ export function victimLookNs(nowNs: bigint, lastSignalNs: bigint, tookNs: bigint
   return nowNs + (wanted < RARE_LOOK_NS ? wanted : RARE_LOOK_NS);
 }
 
-/** For how long a workload of a group may wait for systemd's answer at shutdown. */
+/** The longest time that a workload of a group may wait for systemd's answer at shutdown. */
 export function awaitAnswerNs(gracePeriodNs: bigint): bigint {
   const partNs = gracePeriodNs / PART_OF_GROUP;
   return partNs < AWAIT_ANSWER_NS ? partNs : AWAIT_ANSWER_NS;

@@ -38,7 +38,7 @@ export class Rehearsal {
 
   constructor(private readonly parts: RehearsalParts) {}
 
-  /** For the start. */
+  /** Compiles the code at the start. */
   compile(policy: Policy): void {
     const beganNs = process.hrtime.bigint();
     for (let round = 0; round < ROUNDS && process.hrtime.bigint() - beganNs < COMPILING_NS; round += 1) {

@@ -26,12 +26,12 @@ import type { ProcessRecords } from './ports/process-records.js';
 import type { Reporter } from './reporter.js';
 import { NANO, maxBigInt } from '../core/quantity/integer.js';
 
-/** On average at most this part of a processor goes into orders, however many workloads there are. */
+/** Orders take on average at most this fraction (1/n) of a processor, however many workloads there are. */
 const PART_OF_TIME = 50n;
 /** Orders that are not delayed after a quiet time: on a slow machine memory may be full before the second one is paid for. */
 const AT_ONCE = 8n;
 
-/** After this time memory.stat is up to date, whatever it says: the kernel flushes it every 2 s. */
+/** The time after which memory.stat is up to date in any case: the kernel flushes it every 2 s. */
 const SETTLES_NS = 2_500_000_000n;
 
 /**
@@ -147,7 +147,7 @@ export class StandingOrders {
     if (this.#placed) this.parts.order.postpone(untilNs + this.afterNs);
   }
 
-  /** After a pass: renews, keeps or withdraws the order. */
+  /** Called after a pass: renews, keeps or withdraws the order. */
   follow(policy: Policy, state: State, pass: OrderedPass): void {
     if (this.#hasLeftover) this.#clear();
     this.#hasLeftover = false;

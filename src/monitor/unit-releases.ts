@@ -134,7 +134,7 @@ export class Releases {
     request.begun = { plan, atNs, answer: answer ?? (() => LOST) };
   }
 
-  /** After evictd has started, no unit is known yet. */
+  /** Whether the units are not known yet, after a start of evictd. */
   #isUnsure(hold: Hold, sinceNs: bigint): boolean {
     const names = startsOf(hold, (name) => this.units.unit(name));
     const awaited = names.map((name) => this.units.awaited(name, EVER_NS, sinceNs) || this.units.unit(name)?.stale === true);

@@ -42,7 +42,7 @@ export interface WindowsBinding {
    * another process holds it.
    */
   readonly FileLock: FileLockConstructor;
-  /** Since boot, with the time that the system slept (GetTickCount64: in steps of about 16 ms). */
+  /** The time since boot, with the time that the system slept (GetTickCount64: in steps of about 16 ms). */
   bootTimeNs(): bigint;
   /** TerminateProcess on this process: for a shutdown that must not wait for a thread that hangs. */
   exitNow(code: number): never;
@@ -82,7 +82,7 @@ export interface FilesystemStats {
 export interface FilesystemReading {
   readonly totalBytes: bigint;
   readonly freeBytes: bigint;
-  /** For the calling user, whose quota may be smaller than the disk. */
+  /** The bytes for the calling user, whose quota may be smaller than the disk. */
   readonly availableBytes: bigint;
   readonly errno: number;
   readonly atNs: bigint;

@@ -9,7 +9,7 @@ import { Timeouts } from './timeouts.js';
 export type ApiServer = deferred.Kubernetes;
 type Parts = ConstructorParameters<typeof deferred.Kubernetes>[0];
 
-/** As for container runtimes. */
+/** The timeout of an answer, as for container runtimes. */
 const ANSWER_MS = 5_000;
 
 /** The API server of the cluster, asked from now on. undefined: not configured. */

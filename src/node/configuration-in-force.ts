@@ -20,7 +20,7 @@ export class ConfigurationInForce {
   readonly started: Config;
   readonly #dryRun: boolean;
   readonly #ownCgroup: string | undefined;
-  /** After a change that no reload made. */
+  /** Called after a change that no reload made. */
   onChange: () => void = () => undefined;
   #safeMode = false;
   #ofUnits: readonly ConfiguredPolicy[] = [];

@@ -29,7 +29,7 @@ export function raisePriority(): void {
   selectHost().raisePriority();
 }
 
-/** For how long a shutdown of this machine waits for programs that hold a delay lock. */
+/** The time that a shutdown of this machine waits for programs that hold a delay lock. */
 export function readInhibitDelay(): Promise<InhibitDelay> {
   return selectHost().readInhibitDelay();
 }

@@ -7,7 +7,7 @@ import { selectHost } from '../host/select.js';
 
 export interface ControlRequest {
   readonly method: 'GET' | 'POST';
-  /** With the query. */
+  /** The path with the query. */
   readonly path: string;
   readonly body?: string;
   /** The answer is no longer waited for. */
@@ -36,7 +36,7 @@ export async function askEvictd(
   return undefined;
 }
 
-/** As `askEvictd`, but throws where no evictd guards the node. @param code  of that error. @throws EvictdError */
+/** Like `askEvictd`, but throws if no evictd guards the node. @param code  of that error. @throws EvictdError */
 export async function askRunning(
   config: Parameters<typeof askEvictd>[0],
   request: ControlRequest,

@@ -84,7 +84,7 @@ async function programProblems({ hooks: { preEvict, postEvict }, policies }: Loa
   return new Map((await Promise.all(found)).flatMap(([program, problem]) => (problem === undefined ? [] : [[program, problem]])));
 }
 
-/** Without root a file that only root may read is what it should be. */
+/** The problem of the token file. Without root a file that only root may read counts as correct. */
 async function tokenFileProblem(path: string | undefined): Promise<Pick<MachineFacts, 'tokenFile'>> {
   if (path === undefined) return {};
   try {
@@ -98,7 +98,7 @@ async function tokenFileProblem(path: string | undefined): Promise<Pick<MachineF
   }
 }
 
-/** As the webhook reads it: without a newline at its end. */
+/** The problem of the secret file, read as the webhook reads it: without a newline at its end. */
 async function secretFileProblem(path: string | undefined): Promise<Pick<MachineFacts, 'secretFile'>> {
   if (path === undefined) return {};
   const refused = (why: string, hint: string) => ({

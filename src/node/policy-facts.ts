@@ -74,7 +74,7 @@ function each<K, V>(keys: ReadonlySet<K>, look: (key: K) => V | undefined): Read
 const missing = (why: string): FixedValue => ({ is: 'missing', why });
 const zero = (why: string): FixedValue => ({ is: 'zero', why });
 
-/** Without swap. */
+/** The fixed values of a machine without swap. */
 function ofSwap(value: RawValue): FixedValue | undefined {
   const why = 'there is no swap';
   if (value === 'swap.available' || value === 'swap.available.capacity') return missing(why);
@@ -93,7 +93,7 @@ function onMachine(value: RawValue, files: PolicyFiles): FixedValue | undefined 
   return lacks(source, text) ? missing(`this kernel's ${source.file} has no ${(source.keys ?? []).join(', ')}`) : undefined;
 }
 
-/** As read of the cgroups that match now; without one, what the version of cgroups says. */
+/** The value of the cgroups that match now; if none matches, the value that the version of cgroups implies. */
 function inCgroups(value: RawValue, samples: readonly string[], { hierarchies, files }: PolicyMachine): FixedValue | undefined {
   const { memory, unified } = hierarchies;
   if (memory === undefined) return missing('no memory controller is mounted');

@@ -31,7 +31,7 @@ byId('sections').replaceChildren(...placed.map(({ element }) => element));
 let asked: AskedRanking = {};
 let last: StatusDocument | undefined;
 
-/** With the candidates that the person has chosen. A later status wins. */
+/** Shows the status with the candidates that the person has chosen. A later status wins. */
 async function showChosen(status: StatusDocument): Promise<void> {
   last = status;
   const query = rankingQuery(asked);

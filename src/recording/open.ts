@@ -7,7 +7,7 @@ import { SharedFileError, type RecordingLimits } from './recording-file.js';
 import { Recorder } from './recorder.js';
 import type { RecordedConfig } from './recording-format.js';
 
-/** Where and how to record. */
+/** The place and the way of a recording. */
 export interface RecordingPlan {
   readonly path: string;
   readonly limits: RecordingLimits;

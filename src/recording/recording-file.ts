@@ -10,7 +10,7 @@ export interface RecordingLimits {
   readonly maxAgeMs: number;
 }
 
-/** Where to continue. Ages are those of the first line. */
+/** The place to continue at. Ages are those of the first line. */
 export interface OpenedRecording {
   readonly file: FileHandle;
   readonly offset: number;

@@ -28,9 +28,9 @@ export interface RecordingQueueOptions {
   readonly dryRun: boolean;
   /** The state that the run begins with; left out: it is not known. */
   readonly initial?: State;
-  /** At the first of several failures in a row. */
+  /** Called at the first of several failures in a row. */
   readonly onError: (error: Error) => void;
-  /** At the first loss since the last write. */
+  /** Called at the first loss since the last write. */
   readonly onLost: () => void;
 }
 
@@ -106,7 +106,7 @@ export class RecordingQueue {
     }
   }
 
-  /** Where another process writes there, too, unwritten steps are lost, and a new file is begun. */
+  /** If another process writes to the file, too, unwritten steps are lost, and a new file is begun. */
   async #settled(file: RecordingFile, writing: Promise<void>): Promise<void> {
     try {
       await writing;

@@ -29,7 +29,7 @@ export class RecordingStream {
     private readonly path: string,
     readonly header: RecordingHeader,
     private readonly lines: AsyncGenerator<RecordingLine, string | undefined>,
-    /** For each run so far that cannot be read at all: why. */
+    /** The reason for each run so far that cannot be read at all. */
     readonly damages: string[],
   ) {}
 

@@ -14,7 +14,7 @@ export interface RuleEffect {
   readonly priority: number | undefined;
   /** The preemption policy of the rule that sets the priority. */
   readonly preemptionPolicy: PreemptionPolicy;
-  /** In bytes; undefined: no rule sets it. */
+  /** The request in bytes; undefined: no rule sets it. */
   readonly requestsMemory: bigint | undefined;
   /** undefined: no rule sets it. */
   readonly terminationGracePeriodNs: bigint | undefined;

@@ -39,7 +39,7 @@ void NotifyUntilHeard(Waker* waker);
 // A program as a child of this process. A detached thread starts it and waits for it, because exec waits for the
 // filesystem of the program, which may hang. The child has a session and process group of its own, / as directory,
 // /dev/null as input and output, priority 10, oom_score_adj 0 and no blocked or ignored signal. It ends with this
-// process, whatever ends that; what it has started itself does not.
+// process, however this process ends; processes that the child has started continue.
 class ChildProgram {
  public:
   struct Command {

@@ -13,7 +13,7 @@ export interface RankedRow {
   readonly name: string;
   readonly path: string;
   readonly isVictim: boolean;
-  /** As text; undefined: none. */
+  /** The protection as text; undefined: none. */
   readonly protection: string | undefined;
   readonly compared: Compared;
   /** The comparator that puts the previous row of the list before this one; undefined: the first row, or they are equal. */

@@ -24,7 +24,7 @@ import { secretFilesRule } from './secret-files.js';
 import { taintsRule } from './taints.js';
 import { zramRule } from './thresholds/zram.js';
 
-/** In the order of the report. */
+/** The rules in the order of the report. */
 export const LINT_RULES: readonly LintRule[] = [
   readingsRule,
   imagesRule,

@@ -28,7 +28,7 @@ export interface PresentWorkload {
 }
 
 export interface MachineFacts {
-  /** In units of the signal. */
+  /** Capacities in the unit of the signal. */
   readonly capacities: ReadonlyMap<Signal, bigint>;
   /** Signals that could not be read, with the reason. */
   readonly unreadable: ReadonlyMap<Signal, string>;
@@ -87,7 +87,7 @@ export interface PolicyFacts {
 
 export interface PresentWorkloads {
   readonly present: readonly PresentWorkload[];
-  /** In the order of `workloads`. */
+  /** The sources in the order of `workloads`. */
   readonly sources: readonly PresentSource[];
 }
 

@@ -7,7 +7,7 @@ export function defaultFile(platform: Platform): string {
   return platform.os === 'linux' ? '/etc/evictd/config.yaml' : win32.join(platform.programData, 'evictd', 'config.yaml');
 }
 
-/** On Linux. */
+/** The default on Linux. */
 const RUNTIME_DIRECTORY = '/run/evictd';
 
 /**

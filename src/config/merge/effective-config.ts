@@ -213,7 +213,7 @@ function unlessRoot(cgroup: string | undefined): string | undefined {
   return cgroup === '/' ? undefined : cgroup;
 }
 
-/** Without an imagefs of its own they would be a second, higher threshold of nodefs. */
+/** The defaults without imagefs: if imagefs is the nodefs, they would be a second, higher threshold of nodefs. */
 function withoutImages(defaults: Layer): Layer {
   const hard = Object.entries(defaults.settings.evictionHard ?? {}).filter(([signal]) => !signal.startsWith('imagefs.'));
   return { ...defaults, settings: { ...defaults.settings, evictionHard: Object.fromEntries(hard) } };

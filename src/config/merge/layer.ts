@@ -8,7 +8,7 @@ import { evictdSchema, kubeletSchema, type Settings } from '../parse/schema.js';
 /** The valid settings of one source: a file, the flags or the defaults. */
 export interface Layer extends Positions {
   readonly settings: Settings;
-  /** As written, for `config show`. */
+  /** Values as written, for `config show`. */
   readonly written: Readonly<Record<string, unknown>>;
   /** Keys with invalid values; `settings` is without them. */
   readonly wrong: readonly string[];
@@ -123,7 +123,7 @@ function signalsIn(value: unknown, path: KeyPath): KeyPath[] {
 /** An entry without a value lacks it. */
 const BY_SIGNAL = ['evictionHard', 'evictionSoft', 'evictionSoftGracePeriod', 'evictionMinimumReclaim'];
 
-/** In ascending precedence: defaults, files in order, flags. */
+/** The layers in ascending precedence: defaults, files in order, flags. */
 export interface Layers {
   readonly defaults: Layer;
   readonly files: readonly Layer[];

@@ -64,7 +64,7 @@ const shutdownGracePeriod = z.pipe(
   }),
 );
 
-/** For workloads with at least this priority. */
+/** A limit for workloads with at least this priority. */
 const budgetBand = z.strictObject({ minPriority: integer(-MAX_INT32 - 1, MAX_INT32), max: integer(0, MAX_EVICTIONS) });
 
 const evictionBudget = z.strictObject({
@@ -164,7 +164,7 @@ export function keysAt(path: KeyPath, of: z.core.$ZodType = evictdSchema): reado
   return schema instanceof z.core.$ZodObject ? Object.keys(schema._zod.def.shape) : [];
 }
 
-/** Without optional() and transforms. */
+/** The schema inside optional() and transforms. */
 function unwrapped(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
   if (schema instanceof z.core.$ZodOptional) return unwrapped(schema._zod.def.innerType);
   if (!(schema instanceof z.core.$ZodPipe)) return schema;

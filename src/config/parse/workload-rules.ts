@@ -51,7 +51,7 @@ export const rule = z.pipe(
 interface LiftRefusal {
   readonly message: string;
   readonly hint: string;
-  /** Below the rule. */
+  /** The path of the wrong key within the rule. */
   readonly path: readonly string[];
   readonly input: unknown;
 }

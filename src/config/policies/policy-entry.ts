@@ -117,7 +117,7 @@ export const policyEntry = z.pipe(
   entry,
 );
 
-/** Without a scope there are no metrics of cgroups. */
+/** Refuses metrics of cgroups in a policy without a scope. */
 function refuseNodeMetrics(payload: Payload, written: Readonly<Record<string, unknown>>): void {
   if (written.scope !== undefined) return;
   for (const key of ['when', 'unless']) {

@@ -73,7 +73,7 @@ function reportDuplicate({ policy, item }: PlacedPolicy, earlier: readonly Place
   report.issue('EVICTD_CONFIG_POLICY', message, item.layer.at([...item.path, 'when']), 'write one policy, with the steps of both');
 }
 
-/** With different values of `for` they are two stages of one ladder. */
+/** Whether two policies are the same. Those that differ only in `for` are two stages of one ladder. */
 function isSame(a: ConfiguredPolicy, b: ConfiguredPolicy): boolean {
   if (a.scope?.cgroup !== b.scope?.cgroup || a.forNs !== b.forNs || !sameCondition(a.when, b.when)) return false;
   return a.unless === undefined || b.unless === undefined ? a.unless === b.unless : sameCondition(a.unless, b.unless);

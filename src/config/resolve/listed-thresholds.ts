@@ -124,7 +124,7 @@ function refusal(signal: Signal, text: string, offset: number): (why: string, hi
   };
 }
 
-/** As in the maps by signal, without `0%` and `100%`, which disable an entry there. */
+/** The amount as in the maps by signal, except for `0%` and `100%`, which disable an entry there. */
 function amountValue(signal: Signal, text: string, offset: number): Operand['value'] {
   const accepted = 'write an amount (100Mi, 1.5Gi, 500M) or a percentage above 0 and below 100 (10%)';
   const refuse = refusal(signal, text, offset);

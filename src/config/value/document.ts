@@ -107,7 +107,7 @@ function deeperThan(tokens: readonly CST.Token[], limit: number): number | undef
 
 /** Limits the recursion of the YAML composer. */
 const MAX_DEPTH = 32;
-/** After aliases are resolved: a few lines of anchors can expand to billions of values. */
+/** The limit after aliases are resolved: a few lines of anchors can expand to billions of values. */
 const MAX_VALUES = 10_000;
 /** A map may merge itself. */
 const MAX_MERGES = 100;

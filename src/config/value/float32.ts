@@ -6,7 +6,7 @@ export class FloatError extends Error {
 const DECIMAL = /^([+-]?)([0-9_]*)(?:\.([0-9_]*))?(?:e([+-]?[0-9][0-9_]*))?$/;
 const HEXADECIMAL = /^([+-]?)0x([0-9a-f_]*)(?:\.([0-9a-f_]*))?p([+-]?[0-9][0-9_]*)$/;
 
-/** With an exponent beyond this a 32 bit float is infinite or zero (2¹²⁸ has 39 digits, 2⁻¹⁵⁰ 45 leading zeros). */
+/** A larger exponent makes a 32-bit float infinite or zero (2¹²⁸ has 39 digits, 2⁻¹⁵⁰ 45 leading zeros). */
 const FAR = 400n;
 
 /**

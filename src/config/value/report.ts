@@ -28,7 +28,7 @@ export function suggestion(word: string, candidates: readonly string[]): string 
   return near === undefined ? `accepted: ${candidates.join(', ')}` : `did you mean ${near}?`;
 }
 
-/** For a key that is, or nearly is, the name of a signal where no signal is expected; undefined: it is not. */
+/** The hint for a key that is, or nearly is, the name of a signal in a wrong place; undefined: it is not. */
 export function misplacedSignalHint(key: string): string | undefined {
   const signal = isSignal(key) ? key : nearest(key, SIGNALS, 8);
   if (signal === undefined) return undefined;

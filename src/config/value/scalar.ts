@@ -81,7 +81,7 @@ const wholeSeconds = (least: number) =>
   );
 
 export const seconds = wholeSeconds(0);
-/** Below 0 has a meaning of its own. */
+/** Whole seconds that may be below 0, with a meaning of its own. */
 export const signedSeconds = wholeSeconds(-MAX_INT32 - 1);
 
 const readFlag = z.transform((input: unknown, payload) => {

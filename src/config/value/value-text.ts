@@ -43,7 +43,7 @@ export function durationText(text: string, least: bigint, most: bigint): bigint 
   throw new TextError('EVICTD_CONFIG_RANGE', `out of range: ${text}`, `from ${formatDuration(least)} to ${formatDuration(most)}`);
 }
 
-/** As Kubernetes caps amounts with a binary unit. */
+/** The cap of Kubernetes for amounts with a binary unit. */
 const MAX_BYTES = 2n ** 63n - 1n;
 
 /**

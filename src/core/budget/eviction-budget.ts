@@ -4,7 +4,7 @@ import type { Resource } from '../signal/signal.js';
 
 /** How many evictions may be made for each resource (departure budget). */
 export interface EvictionBudget {
-  /** At most this many in the window; 0: none, ever. */
+  /** The maximum number of evictions in the window; 0: none, ever. */
   readonly max: number;
   readonly windowNs: bigint;
   /** Limits within `max` for important workloads. */
@@ -62,7 +62,7 @@ export function withBudgeted(policy: BudgetPolicy, times: EvictionTimes, decisio
   return new Map(times).set(resource, [...earlier, { decision: serial, atNs, priority: victim.priority, victim: path }]);
 }
 
-/** Without the evictions of a workload, so that another one of it fits if it does not count anew. */
+/** The times without the evictions of a workload, so that one more of it fits if it does not count anew. */
 export function withoutVictim(times: EvictionTimes, resource: Resource, path: string): EvictionTimes {
   return new Map(times).set(resource, times.get(resource)?.filter(({ victim }) => victim !== path) ?? []);
 }
@@ -73,7 +73,7 @@ export function budgetedVictims(policy: BudgetPolicy, times: EvictionTimes, reso
   return new Set(budget && inWindow(budget, times, resource, nowNs).flatMap(({ victim }) => victim ?? []));
 }
 
-/** Without the evictions whose victims got no signal. */
+/** The times without the evictions whose victims got no signal. */
 export function withoutUnsent(times: EvictionTimes, outcomes: readonly Outcome[]): EvictionTimes {
   const unsent = new Set(outcomes.filter(isUnsent).map(({ decision }) => decision.serial));
   if (unsent.size === 0) return times;

@@ -29,7 +29,7 @@ export interface Leak {
 const WITHIN_NS = 60_000_000_000n;
 /** The kernel sums its per-processor counters once a second. */
 const ADDED_UP_NS = 1_500_000_000n;
-/** Without growth for this long, a shortage does not get worse. */
+/** A shortage without growth for this long does not get worse. */
 const STATIC_NS = 2n * ADDED_UP_NS;
 /** Growth by less than this part of what has to be available explains nothing, … */
 const OF_RELIEF = 20n;

@@ -11,9 +11,9 @@ interface Evicted {
 }
 
 /**
- * The workloads that the budget has counted and that are now, after they were started again, what grows: the largest growth
- * first. The budget counts all evictions of one as one, because they protect the others. Only for memory: growth of other
- * resources is not known.
+ * Workloads that were evicted within the budget's window, were started again and grow now; the largest growth first. The
+ * budget counts all evictions of such a workload as one, because they protect the others. For memory only: evictd does not
+ * know the growth of other resources.
  */
 export function repeatedGrowers(
   policy: BudgetPolicy,

@@ -33,7 +33,7 @@ const UNSEEN_NS = 90_000_000_000n;
 /** The Lease of a kubelet, in the namespace kube-node-lease. */
 export interface NodeLease {
   readonly node: string;
-  /** As written. */
+  /** The time as written. */
   readonly renewTime: string;
 }
 

@@ -9,7 +9,7 @@ export interface LifecycleConfig extends EvictionRates {
   readonly graceNs: bigint;
 }
 
-/** As --node-monitor-grace-period and --node-startup-grace-period of kube-controller-manager v1.36. */
+/** --node-monitor-grace-period and --node-startup-grace-period of kube-controller-manager v1.36. */
 export const DEFAULT_GRACE_NS = 50_000_000_000n;
 const STARTUP_GRACE_NS = 60_000_000_000n;
 /**
@@ -59,7 +59,7 @@ export class NodeLifecycle {
   readonly #limiters = new Map<string, Limiter>();
   #zones: readonly ZoneHealth[] = [];
   #isHalted = false;
-  /** After a halt no node gets a NoExecute taint before this time. */
+  /** The time before which no node gets a NoExecute taint after a halt. */
   #admitsFromNs: bigint | undefined;
 
   constructor(private readonly config: LifecycleConfig) {}

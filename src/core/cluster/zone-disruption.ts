@@ -2,11 +2,11 @@
 
 export type ZoneState = 'Normal' | 'PartialDisruption' | 'FullDisruption';
 
-/** With the names and defaults of kube-controller-manager's flags. */
+/** The names and defaults are those of kube-controller-manager's flags. */
 export interface EvictionRates {
   /** Nodes per second, in each zone. */
   readonly nodeEvictionRate: number;
-  /** In a zone where many nodes are not ready, if it is large. */
+  /** The rate in a large zone where many nodes are not ready. */
   readonly secondaryNodeEvictionRate: number;
   /** The share of nodes of a zone, 0 to 1, that are not ready from which on the zone is disrupted. */
   readonly unhealthyZoneThreshold: number;

@@ -143,7 +143,7 @@ export function durationOf(token: Token, text: string, fault: ConditionFault): b
   }
 }
 
-/** Without its unit. */
+/** The number of an amount without its unit. */
 export function amountNumber(amount: Amount): number {
   return amount.kind === 'share' ? amount.ratio : amount.kind === 'rate' ? amount.perSecond : amount.value;
 }

@@ -119,7 +119,7 @@ function intervalsOf(literals: readonly Literal[]): readonly Interval[] {
 
 const OPPOSITE: Readonly<Record<Comparison, Comparison>> = { '<': '>=', '<=': '>', '>': '<=', '>=': '<' };
 
-/** Without any test. */
+/** The range of a metric without any test. */
 function rangeOf({ name }: MetricReference): Omit<Interval, 'metric' | 'measure'> {
   const { kind, unit } = METRICS[name];
   return { least: kind === 'growth' ? -Infinity : 0, most: unit === 'share' ? 1 : Infinity, above: false, below: false };
@@ -140,7 +140,7 @@ export function sameCondition(a: Condition, b: Condition): boolean {
   return normalText(normal(a)) === normalText(normal(b));
 }
 
-/** Without parts that occur twice, and parts that another one contains. */
+/** A condition without repeated parts, and without parts that another part contains. */
 function normal(condition: Condition): Condition {
   switch (condition.kind) {
     case 'comparison':

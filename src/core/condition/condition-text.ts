@@ -23,7 +23,7 @@ export function conditionText(condition: Condition, scope: ScopeKind): string {
   }
 }
 
-/** In parentheses if it binds more loosely than what is around it. */
+/** The text of a part, in parentheses if it binds more loosely than the text around it. */
 function within(condition: Condition, looser: readonly Condition['kind'][], scope: ScopeKind): string {
   const text = conditionText(condition, scope);
   return looser.includes(condition.kind) ? `(${text})` : text;
@@ -33,7 +33,7 @@ function existingText(metric: MetricReference, scope: ScopeKind): string {
   return metric.path !== undefined && metric.name === 'age' ? `cgroup(${metric.path})` : metricText(metric, scope);
 }
 
-/** As it is written in a policy of this scope. */
+/** The metric as it is written in a policy of this scope. */
 export function metricText({ name, of, path }: MetricReference, scope: ScopeKind): string {
   if (path !== undefined) return `cgroup(${path}).${name}`;
   const isOther = of === 'node' && scope === 'cgroup' && METRICS[name].cgroup !== undefined;

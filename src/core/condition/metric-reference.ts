@@ -48,7 +48,7 @@ function namedMetric(token: Token, written: string, rest: string): MetricReferen
   throw new ConditionProblem('METRIC', offset + 1, `${name} is a metric of the node, and not of a cgroup`, `write ${name}`);
 }
 
-/** Without a slash at its end. */
+/** The path without a slash at its end. */
 function cgroupPath({ offset }: Token, written: string): string {
   const at = offset + 'cgroup('.length;
   if (!written.startsWith('/') || /[*?]/.test(written))

@@ -99,7 +99,7 @@ class ConditionParser {
     return token;
   }
 
-  /** Where another language's word for the operator stands, that is a problem, and reading goes on behind it. */
+  /** Takes the operator. Another language's word for it is a problem, and reading goes on behind it. */
   #takes(operator: string, expected: string): boolean {
     const token = this.#peek();
     if (token.text !== operator && meant(token) !== operator) return false;
@@ -149,7 +149,7 @@ class ConditionParser {
       throw new ConditionProblem('CONDITION', offset, `nested deeper than ${String(MAX_DEPTH)} levels`, 'write several policies');
   }
 
-  /** After a problem, reading goes on behind the test. */
+  /** Reads a test; after a problem, reading goes on behind the test. */
   #recovering(read: () => Condition): Condition {
     try {
       return read();
@@ -161,7 +161,7 @@ class ConditionParser {
     }
   }
 
-  /** To the next operator outside of parentheses that open here. */
+  /** Skips to the next operator outside of parentheses that open here. */
   #skip(): void {
     let open = 0;
     for (let token = this.#peek(); token.kind !== 'end'; token = this.#peek()) {

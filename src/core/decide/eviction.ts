@@ -43,7 +43,7 @@ export interface StandingOrderTimes {
 }
 
 export interface UnitDecision {
-  /** In the last ten minutes, this one included. */
+  /** The number of evictions in the last ten minutes, this one included. */
   readonly evictions: number;
   /** How the system manager stops it; undefined: its processes get signals, as those of a user's units always do. */
   readonly stop: UnitStop | undefined;
@@ -63,9 +63,9 @@ export interface EvictionInFlight {
   readonly phaseSinceNs: bigint;
   readonly peakUsageBytes: bigint;
   readonly usageBytes: bigint;
-  /** Since when usage, swap, the node and its processes have shown no progress. */
+  /** The time since which usage, swap, the node and its processes have shown no progress. */
   readonly usageStillSinceNs: bigint;
-  /** As read last. Left out: not known. */
+  /** The last reading. Left out: not known. */
   readonly processes?: number;
   readonly swapBytes?: bigint;
   readonly processorTicks?: bigint;

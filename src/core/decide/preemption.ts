@@ -6,7 +6,7 @@ import { SIGNAL_FACTS } from '../signal/signal.js';
 import type { Policy, State } from './state.js';
 import { thresholdKind, thresholdsMet, type Threshold } from '../threshold/threshold.js';
 
-/** While one eviction at a time is waited for, a hard threshold still ends its grace period. */
+/** Hard thresholds that end the grace period of an eviction that evictd waits for (departure hard-preempts-soft). */
 export function hardWhileWaiting(policy: Policy, state: State, layout: Layout, input: StepInput): ReadonlySet<string> {
   const { departures, thresholds } = policy;
   if (!departures['hard-preempts-soft'] || !state.evictions.some(({ phase }) => phase === 'terminating')) return new Set();

@@ -26,7 +26,7 @@ const CANDIDATES = 8;
 
 /** An order is used this long at most. */
 export const ORDER_LIFE_NS = 10_000_000_000n;
-/** While the value falls, an order is renewed in this part of the way that is left to the threshold. */
+/** While the value falls, an order is renewed each time the value has covered this part of the distance to the threshold. */
 const PART_LEFT = 4n;
 const MIN_RENEWAL_INTERVAL_NS = 100_000_000n;
 const RENEWED_EVERY_NS = ORDER_LIFE_NS / 2n;
@@ -75,10 +75,11 @@ export interface OrderInput {
 }
 
 /**
- * The decisions of which one would be taken if the threshold were crossed now: first the one that a step would take,
- * then those for the workloads after it that differ from it only in what they use. Empty: a step would evict nothing,
- * would wait, or would give a grace period. Empty too while a no-yield pause holds, or while what consumes the memory
- * of the last eviction may not be evicted, or an operator has paused evictions.
+ * The alternative decisions if the threshold were crossed now. The first is the decision of a step. The others are for the
+ * workloads after its victim that differ from the victim only in their usage.
+ *
+ * Empty if a step would evict nothing, would wait, or would give a grace period. Also empty while a no-yield pause or an
+ * operator's pause holds, or while a consumer that may not be evicted takes the memory that the last eviction freed.
  */
 export function standingDecisions(policy: Policy, state: State, ordered: OrderedThreshold, input: OrderInput): readonly Decision[] {
   const { nowNs, candidates } = input;

@@ -24,7 +24,7 @@ import type { Threshold } from '../threshold/threshold.js';
 
 /** The part of a configuration that decisions depend on. */
 export interface Policy {
-  /** As configured. The container filesystem's are derived when the layout is known. */
+  /** The configured thresholds. Those of the container filesystem are derived when the layout is known. */
   readonly thresholds: readonly Threshold[];
   readonly pressureTransitionPeriodNs: bigint;
   /** The maximum grace period of a soft eviction. A negative one is used as it is, as in the kubelet. */
@@ -34,7 +34,7 @@ export interface Policy {
   readonly monitoringIntervalNs: bigint;
   /** The time that a pressure signal without an average covers. Left out: no such signal. */
   readonly pressureWindowNs?: bigint;
-  /** Without a workload source nothing is ever evicted. */
+  /** Whether there is a workload source. Without one evictd never evicts. */
   readonly hasWorkloadSource: boolean;
   /** The resources that an eviction of its workloads can free. */
   readonly evictable: ReadonlySet<Resource>;
@@ -55,7 +55,7 @@ export interface Policy {
   readonly maxPauseNs?: bigint;
   /** Taints of the configuration. Left out: none. */
   readonly taints?: readonly Taint[];
-  /** In the order of the configuration. Left out: none. */
+  /** Policies in the order of the configuration. Left out: none. */
   readonly policies?: readonly ConfiguredPolicy[];
   /** Left out: evictions are not limited. */
   readonly evictionBudget?: EvictionBudget;
@@ -85,7 +85,7 @@ export interface State {
   /** Met for their grace period, and not repaid yet. */
   readonly thresholdsMet: readonly Threshold[];
   readonly lastObservations: Observations;
-  /** In progress. */
+  /** The reclaim in progress. */
   readonly reclaiming: Reclaim | undefined;
   readonly collectedAt: CollectedAt;
   readonly evictions: readonly EvictionInFlight[];
@@ -101,7 +101,7 @@ export interface State {
   readonly refusedEvictions: ReadonlyMap<string, bigint>;
   /** Departure no-yield. */
   readonly withoutYield: YieldPauses;
-  /** Since the last eviction for memory, or since evictions wait (departures no-yield and budget). */
+  /** Readings since the last eviction for memory, or since evictions wait (departures no-yield and budget). */
   readonly baselines: GrowthBases;
   /** The evictions that the budget counts, by resource, the oldest first (departure budget). */
   readonly evictionTimes: EvictionTimes;

@@ -137,7 +137,7 @@ function nodeNow(
   return { byNode: departures['node-yield'], isJudged: judged !== undefined, nodeAvailable };
 }
 
-/** Without departure hard-grace a hard eviction keeps its second. */
+/** Whether the eviction has no hard deadline: without the departure hard-grace a hard eviction keeps its second. */
 function isSoft({ cause }: Decision): boolean {
   if (cause.kind === 'threshold') return thresholdKind(cause.threshold) === 'soft';
   return cause.kind === 'policy' || cause.kind === 'disruption';

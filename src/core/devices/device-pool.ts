@@ -7,9 +7,9 @@ export interface DevicePool {
   readonly id: string;
   /** `incomplete`: not all slices of its generation are there yet. `invalid`: they contradict each other. */
   readonly state: 'usable' | 'incomplete' | 'invalid';
-  /** In slices that this node can use, the first to be tried first. */
+  /** Devices in slices that this node can use, in the order in which they are tried. */
   readonly devices: readonly PublishedDevice[];
-  /** In slices of other nodes. */
+  /** Devices in slices of other nodes. */
   readonly elsewhere: readonly PublishedDevice[];
   /** What the devices of the pool share, by counter set. */
   readonly counterSets: ReadonlyMap<string, Counters>;

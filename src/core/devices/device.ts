@@ -29,7 +29,7 @@ export interface Device {
   readonly taints: readonly Taint[];
   /** Consumed counters, per counter set of the same pool. */
   readonly consumesCounters: readonly { readonly counterSet: string; readonly counters: Counters }[];
-  /** Where the slice says perDeviceNodeSelection. */
+  /** The nodes of a device whose slice has perDeviceNodeSelection. */
   readonly nodes: NodeSelection;
   /** It needs a feature that is not in: it is never allocated. */
   readonly unsupported: string | undefined;

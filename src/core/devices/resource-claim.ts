@@ -10,7 +10,7 @@ export interface ExactRequest {
   /** ExactCount with its count, or All. */
   readonly count: number | 'all';
   readonly adminAccess: boolean;
-  /** Without tolerationSeconds, which count for evictions only. */
+  /** Tolerations without tolerationSeconds, which count for evictions only. */
   readonly tolerations: readonly Toleration[];
 }
 
@@ -43,7 +43,7 @@ export interface AllocatedDevice {
 /** AllocationResult. */
 export interface Allocation {
   readonly devices: readonly AllocatedDevice[];
-  /** Where pods may use it: one of the terms must match. undefined: on all nodes. */
+  /** Node terms of which one must match where pods use the claim. undefined: all nodes. */
   readonly nodeTerms: readonly NodeSelectorTerm[] | undefined;
 }
 

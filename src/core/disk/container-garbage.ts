@@ -51,7 +51,7 @@ function namesUsedBy(users: readonly ImageUser[]): ReadonlySet<string> {
   return new Set(users.flatMap(({ image, imageRef }) => [image.image, imageRef]).flatMap(namesOf));
 }
 
-/** As written, and without the default registry. A name without a tag means `latest`. */
+/** The name as written, and without the default registry. A name without a tag means `latest`. */
 function namesOf(name: string): string[] {
   if (name === '') return [];
   const short = name.replace(/^docker\.io\/(library\/)?/, '');

@@ -39,7 +39,7 @@ export interface DeletedFilesHolder {
   readonly holds: DiskAmount;
   /** The first few. */
   readonly processes: readonly HoldingProcess[];
-  /** In total. */
+  /** The total number. */
   readonly count: number;
 }
 
@@ -57,7 +57,7 @@ export interface DirectoryHolder {
   readonly path: string;
   readonly holds: DiskAmount;
   readonly besidesNamed: boolean;
-  /** Since it was measured. */
+  /** The age of the measurement. */
   readonly ageNs: bigint;
   /** Some of it could not be read; it holds at least this. */
   readonly isPartial: boolean;

@@ -55,7 +55,7 @@ export function isOfBudget(budget: PolicyBudget, workload: Parameters<typeof nam
   return matches(namedOf(workload));
 }
 
-/** As the disruption controller counts (pkg/controller/disruption/disruption.go, getExpectedPodCount and updatePdbStatus, v1.36.2). */
+/** Counts as the disruption controller (pkg/controller/disruption/disruption.go, getExpectedPodCount and updatePdbStatus, v1.36.2). */
 export function budgetStatus(
   { limit, expected: configured }: Pick<DisruptionBudget, 'limit' | 'expected'>,
   known: number,
@@ -135,7 +135,7 @@ export function disruptable(
   };
 }
 
-/** Without what is known for too long. */
+/** The budgets without entries that are too old. */
 export function remembered(budgets: DisruptedBudgets, nowNs: bigint): DisruptedBudgets {
   return new Map([...budgets].filter(([, { atNs }]) => nowNs - atNs < REMEMBERED_NS));
 }

@@ -8,7 +8,7 @@ export type OperatorRequest = EvictionRequest | TaintRequest | DrainRequest | Co
 /** End these workloads. */
 export interface EvictionRequest {
   readonly kind: 'evict';
-  /** As in Workload. */
+  /** Ids as in Workload. */
   readonly workloads: readonly string[];
   readonly cause: DisruptionCause;
 }

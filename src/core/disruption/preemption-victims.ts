@@ -64,7 +64,7 @@ function byDistance<T extends Requesting>(group: readonly T[], missing: Requirem
   return chosen;
 }
 
-/** Among equally near ones the smaller; of equals the last. */
+/** The nearest workload; of equally near ones the smaller, of equal ones the last. */
 function nearest<T extends Requesting>(
   group: readonly T[],
   requirements: Requirements,

@@ -9,7 +9,7 @@ export interface Toleration {
   readonly value: string;
   /** '': every effect. */
   readonly effect: string;
-  /** For how long it tolerates NoExecute. It plays no part at admission. Left out: for ever. */
+  /** The time for which it tolerates NoExecute. It plays no part at admission. Left out: for ever. */
   readonly tolerationSeconds?: bigint | undefined;
 }
 

@@ -3,7 +3,7 @@ import { jsonBytes } from '../name/json-text.js';
 import type { Candidates, Workload } from '../workload/workload.js';
 import type { Drain, DrainedWorkload } from './drain.js';
 
-/** In UTF-8. Names and paths of more workloads would take too much of the saved state, whose size is fixed. */
+/** The limit in UTF-8. Names and paths of more workloads would take too much of the saved state, whose size is fixed. */
 const MAX_NAMED_BYTES = 16 * 1024;
 
 /** What is saved of a drain: not the reasons, which are found again; of a large drain no names and paths either. */

@@ -20,7 +20,7 @@ export interface Drain {
   readonly awaited?: readonly string[];
   /** Those that have not ended, the least important first, and then those that were added. */
   readonly pending: readonly DrainedWorkload[];
-  /** As briefDrain saves them: ids, and decisions. Left out: all have names. */
+  /** Workloads without names, as briefDrain saves them: ids, and decisions. Left out: all have names. */
   readonly unnamed?: readonly (readonly [id: string, decision?: number])[];
   readonly total: number;
   readonly lookedNs: bigint;
@@ -34,7 +34,7 @@ export interface DrainRequest {
   readonly kind: 'drain';
   /** As in DisruptionCause. */
   readonly by?: string | undefined;
-  /** As drainPlan has found them, the least important first. */
+  /** The workloads of drainPlan, the least important first. */
   readonly ends: readonly DrainedWorkload[];
   /** As in Drain. */
   readonly awaited: readonly string[];

@@ -36,7 +36,7 @@ export interface EvictionRequest {
     readonly ready: boolean;
     readonly terminating: boolean;
   };
-  /** In the address of the request. */
+  /** The name in the address of the request. */
   readonly urlName: string;
   readonly queryDryRun: readonly string[];
   readonly optionsDryRun: readonly string[];
@@ -67,7 +67,7 @@ export interface EvictionAnswer {
   readonly dryRun: boolean;
   /** The deletion was bound to the resource version that the decision was made for. */
   readonly bound: boolean;
-  /** With the change that the eviction made. */
+  /** The budgets after the eviction. */
   readonly budgets: readonly PodBudget[];
 }
 

@@ -93,7 +93,7 @@ function namespaceOf({ namespace = 'default' }: Regarding): string {
   return namespace;
 }
 
-/** In bytes of UTF-8, as the API server validates them (pkg/apis/core/validation/events.go). */
+/** The limit in bytes of UTF-8 that the API server validates (pkg/apis/core/validation/events.go). */
 const LONGEST_NOTE = 1_024;
 const LONGEST_INSTANCE = 128;
 

@@ -2,7 +2,7 @@ export interface ApiAnswer {
   readonly status: number;
   /** Left out: the answer has no Retry-After. */
   readonly retryAfterSeconds?: number | undefined;
-  /** As parsed; undefined: none. */
+  /** The parsed body; undefined: none. */
   readonly body: unknown;
 }
 
@@ -40,7 +40,7 @@ export function evictionAnswer(answer: ApiAnswer): ApiEviction {
 export const EVICTION_REFUSALS = ['budget', 'several-budgets', 'refused'] as const;
 export type EvictionRefusal = (typeof EVICTION_REFUSALS)[number];
 
-/** In the message of the only 500 whose cause is the pod. */
+/** The text in the message of the only 500 whose cause is the pod. */
 const SEVERAL_BUDGETS = 'more than one PodDisruptionBudget';
 
 /** What an answer means for a call for an evicted pod. */

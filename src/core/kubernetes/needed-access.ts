@@ -54,7 +54,7 @@ export function neededAccess(
   return needed.flatMap(([without, isUsed, ...attributes]) => (isUsed ? attributes.map((each) => ({ attributes: each, without })) : []));
 }
 
-/** To count the budgets that a kill violates. It is optional: a kubelet's credential does not permit it. */
+/** The access that evictd needs to count violated budgets. It is optional: a kubelet's credential does not permit it. */
 export const BUDGETS_ACCESS: AccessAttributes = { verb: 'list', group: 'policy', resource: 'poddisruptionbudgets' };
 
 /** What `could run now` must permit beside. It is optional. */

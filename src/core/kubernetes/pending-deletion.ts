@@ -40,13 +40,13 @@ export const HARD_GRACE_SECONDS = 1;
 /** The oldest first. */
 export type PendingDeletions = readonly PendingDeletion[];
 
-/** As many pods as a large node has. */
+/** The maximum number of pods, as many as a large node has. */
 const MAX_PENDING = 256;
-/** In UTF-8, as saved: the rest of the state shares the file, and must fit as well. */
+/** The limit in UTF-8, as saved: the rest of the state shares the file, and must fit as well. */
 const MAX_PENDING_BYTES = 48 * 1024;
 /** The year 2286: times until then have as many digits. */
 const LATEST_MS = 9_999_999_999_999;
-/** In UTF-16 units. The journal has the whole message. */
+/** The limit in UTF-16 units. The journal has the whole message. */
 const LONGEST_MESSAGE = 160;
 
 /**
@@ -69,7 +69,7 @@ export function addDeletion(pending: PendingDeletions, pod: PendingDeletion): Pe
   return replaced(pending, { ...(isNewer ? rest : known), decision: pod.decision, graceSeconds, next });
 }
 
-/** With what is known now of a pod; the same queue where it has no such pod. */
+/** The queue with the newest facts about a pod; the same queue if it has no such pod. */
 export function noted(pending: PendingDeletions, uid: string, now: Pick<PendingDeletion, 'isSignalled' | 'ended'>): PendingDeletions {
   const known = pending.find((pod) => pod.uid === uid);
   return known === undefined ? pending : replaced(pending, { ...known, ...now });

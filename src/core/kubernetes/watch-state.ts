@@ -5,7 +5,7 @@ export interface WatchState {
   readonly next: { readonly kind: 'list' | 'watch'; readonly resourceVersion: string };
   /** Attempts in a row without a usable answer. */
   readonly failures: number;
-  /** Before `next`. */
+  /** The wait before `next`. */
   readonly waitMs: number;
 }
 
@@ -18,7 +18,7 @@ export type WatchOutcome =
   /** No usable answer. `resourceVersion`: the last one of a watch. Left out: none. */
   | { readonly kind: 'failed'; readonly resourceVersion?: string; readonly retryAfterSeconds?: number };
 
-/** After so many failures evictd lists again: a cluster that was restored from a backup may never reach the version of a watch. */
+/** After this number of failures evictd lists again: a restored cluster may never reach the version of a watch. */
 const MAX_WATCH_FAILURES = 5;
 /** A server that ends each watch at once would be asked without a pause. */
 const SHORT_MS = 1_000;

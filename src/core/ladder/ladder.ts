@@ -27,7 +27,7 @@ export interface Ladder {
 
 /** What a policy remembers of one of its scopes. */
 export interface ScopeState {
-  /** Since when `when`, and not `unless`, has held without interruption. */
+  /** The time since which `when`, and not `unless`, has held without interruption. */
   readonly holdsSinceNs?: bigint;
   readonly ladder?: Ladder;
   /** No ladder begins before. */
@@ -103,7 +103,7 @@ export function atStep(
   };
 }
 
-/** With the current one, which is over now. */
+/** The past steps and the current one, which ends now. */
 export function pastSteps({ past, ...of }: Ladder, available: bigint | undefined, nowNs: bigint): readonly PastStep[] {
   const { action, stepBeganAtNs, stepAvailable } = of;
   const gained = available === undefined || stepAvailable === undefined ? undefined : available - stepAvailable;

@@ -14,7 +14,7 @@ const REST = { layout: 'single', victims: new Map(), reclaimed: undefined, candi
 export interface PolicyLook {
   /** It remembers the readings as after a step. */
   readonly state: State;
-  /** For so long no condition can become true. */
+  /** The time in which no condition can become true. */
   readonly leadNs: bigint;
 }
 

@@ -2,7 +2,7 @@ import type { ConfiguredPolicy } from '../policy/configured-policy.js';
 import type { Candidates, WorkloadUsage } from '../workload/workload.js';
 import { isInScope } from './victim-order.js';
 
-/** The workloads that a policy may act on: those of its scope; one that evictd made has fewer. */
+/** The workloads that a policy may act on: those of its scope. `managed` and `within` of a policy that evictd made limit them. */
 export interface ScopeWorkloads {
   readonly managed: ConfiguredPolicy['managed'];
   readonly within: ConfiguredPolicy['within'];

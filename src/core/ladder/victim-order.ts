@@ -133,7 +133,7 @@ export function compared(comparator: Comparator, ranked: RankedWorkload, reading
   return COMPARISONS[comparator].of(comparedLeaf(ranked, readings));
 }
 
-/** Below every known value, if it is not known. */
+/** A value that is not known is below every known value. */
 export function whole(value: number | undefined): number {
   return value === undefined ? -Number.MAX_VALUE : Math.floor(value);
 }

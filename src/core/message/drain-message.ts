@@ -1,7 +1,7 @@
 import { firstOf } from '../name/name-list.js';
 import type { DrainEffect } from '../drain/drain.js';
 
-/** For an operator whose request has no effect beyond the journal. */
+/** The message for an operator whose request only has an effect in the journal. */
 export const DRY_RUN = 'evictd makes a dry run: it ends nothing, and evictd admit does not ask it';
 
 /** 'an operator drains the node: 3 workloads are to end'. */

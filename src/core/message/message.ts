@@ -76,7 +76,7 @@ function violationText({ violates = [], cause }: Decision): string {
   return `${text}, which a disruption by ${cause.reason} does not respect`;
 }
 
-/** Without the values of the moment, which are not known when an order is prepared. */
+/** The message without current values, which are not known when an order is prepared. */
 export function standingOrderMessage(decision: Decision): string {
   const { cause, victim } = decision;
   const why = causeText(cause, ({ threshold }) => whenText(threshold));

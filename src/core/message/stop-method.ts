@@ -3,7 +3,7 @@ import type { Workload } from '../workload/workload.js';
 
 /** How a workload is ended. */
 export interface StopMethod {
-  /** With a grace period. */
+  /** The text for a stop with a grace period. */
   readonly ask: string;
   readonly kill: string;
 }

@@ -12,7 +12,7 @@ export function printable(text: string): string {
   return text.replace(UNPRINTABLE, escaped);
 }
 
-/** From DEL on `\u` and four digits, which JSON takes too. */
+/** Escapes from DEL on are `\u` and four digits, which JSON accepts, too. */
 function escaped(character: string): string {
   const code = character.charCodeAt(0);
   if (code < 0x20 || isByte(code)) return `\\x${hex(code & 0xff, 2)}`;

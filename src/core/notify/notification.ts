@@ -4,7 +4,7 @@ export interface WebhookConfig {
   readonly url: string;
   /** A file with the key of the HMAC; undefined: requests are not signed. */
   readonly secretFile: string | undefined;
-  /** For one answer. */
+  /** The timeout of one answer. */
   readonly timeoutNs: bigint;
 }
 
@@ -12,7 +12,7 @@ export interface WebhookConfig {
 export interface NotificationsConfig {
   /** undefined: none. */
   readonly webhook: WebhookConfig | undefined;
-  /** To the user whose unit was ended. */
+  /** Whether to notify the user whose unit was ended. */
   readonly desktop: boolean;
   /** The signal Killed of org.freedesktop.oom1. */
   readonly killedSignal: boolean;

@@ -29,7 +29,7 @@ export const UNKILLABLE = -1000;
 /** A score this far above 0 is not the effect of rounding or of counters per CPU. */
 const CLEAR_SCORE = 10n;
 
-/** In pages. The adjustment is in thousandths of `totalPages`; the kernel divides first. */
+/** The badness in pages. The adjustment is in thousandths of `totalPages`; the kernel divides first. */
 export function badnessPages(memory: OomMemory, oomScoreAdj: number, totalPages: bigint, pageSize: bigint): bigint {
   const used = memory.rssBytes / pageSize + memory.swapBytes / pageSize + memory.pageTableBytes / pageSize;
   return used + BigInt(oomScoreAdj) * (totalPages / 1000n);
@@ -78,7 +78,7 @@ function exemptionOf(task: OomTask, reading: OomReading): OomExemption | undefin
   return oomScoreOf(points, machinePages) >= CLEAR_SCORE ? 'passed-over' : undefined;
 }
 
-/** At least one, as in the kernel (constrained_alloc). */
+/** The number of pages, at least one, as in the kernel (constrained_alloc). */
 function pagesOf(bytes: bigint, { pageSize }: OomReading): bigint {
   const pages = bytes / pageSize;
   return pages > 0n ? pages : 1n;

@@ -3,7 +3,7 @@ import { maxBigInt } from '../quantity/integer.js';
 
 /** A process as the OOM killer counts it. */
 export interface OomProcess {
-  /** Before evictd changed it. */
+  /** oom_score_adj before evictd changed it. */
   readonly foundAdj: number;
   /** Resident and swapped memory, and page tables. */
   readonly sizeBytes: bigint;
@@ -98,7 +98,7 @@ function widestChain(places: readonly Place[], unit: bigint): { readonly chain: 
   return { chain: widest, steps: fits };
 }
 
-/** From the first place, with the highest value, downwards. */
+/** Values from the first place, which has the highest, downwards. */
 function chainOf(places: readonly Place[], unit: bigint, steps: bigint): Chain {
   const outOfPlace = new Set<number>();
   const adjs: number[] = [];

@@ -35,7 +35,7 @@ export interface OomReading {
   /** The memory of the machine. */
   readonly machineBytes: bigint;
   readonly pageSize: bigint;
-  /** In the kernel's order. */
+  /** Tasks in the kernel's order. */
   readonly tasks: readonly OomTask[];
   /** pid 1 is the machine's, not a container's, and every process is visible. */
   readonly initialPidNamespace: boolean;

@@ -8,7 +8,7 @@ export interface VictimProcess {
   /** Its arguments, shortened. Left out: it has none, or has ended. */
   readonly command?: string;
   readonly uid?: number;
-  /** From /etc/passwd. */
+  /** The name in /etc/passwd. */
   readonly user?: string;
   readonly rssBytes?: number;
   /** The kernel's, 0 to 2000. */

@@ -11,7 +11,7 @@ export interface PauseRequest {
 
 export interface PausedWorkload {
   readonly name: string;
-  /** As in Workload: it stays the same when the workload is started again. */
+  /** The path as in Workload: it stays the same when the workload is started again. */
   readonly path: string;
 }
 
@@ -28,7 +28,7 @@ export type OperatorPauses = ReadonlyMap<string, OperatorPause>;
 
 export const EVERYTHING = '';
 
-/** In UTF-8, about as saved: the rest of the state shares the file, and must fit as well. */
+/** The limit in UTF-8, about as saved: the rest of the state shares the file, and must fit as well. */
 const MAX_BYTES = 16 * 1024;
 /** Two paths and four times have more. */
 const FIXED_BYTES = 150;
@@ -41,7 +41,7 @@ export function hasRoomFor(pauses: OperatorPauses, request: PauseRequest): boole
   return bytes.reduce((sum, each) => sum + each, 0) <= MAX_BYTES;
 }
 
-/** In which nothing is evicted; undefined: there is none. */
+/** The pause of all evictions; undefined: there is none. */
 export function fullPause(pauses: OperatorPauses): OperatorPause | undefined {
   return pauses.get(EVERYTHING);
 }

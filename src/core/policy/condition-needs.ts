@@ -37,7 +37,7 @@ export function conditionNeeds(conditions: readonly Condition[]): ConditionNeeds
 /** A part of a condition without other parts. */
 export type Test = Extract<Condition, { readonly metric: MetricReference }>;
 
-/** In the order of the text. */
+/** The tests in the order of the text. */
 export function testsOf(condition: Condition): readonly Test[] {
   switch (condition.kind) {
     case 'comparison':

@@ -19,7 +19,7 @@ export type Comparison = (typeof COMPARISONS)[number];
 
 /** What a metric is compared with. `text`: as it is printed. */
 export type Amount =
-  /** In the metric's unit: bytes, inodes, processes, times, seconds. */
+  /** An amount in the metric's unit: bytes, inodes, processes, times, seconds. */
   | { readonly kind: 'quantity'; readonly value: number; readonly text: string }
   /** The same per second. */
   | { readonly kind: 'rate'; readonly perSecond: number; readonly text: string }

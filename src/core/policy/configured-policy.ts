@@ -27,7 +27,7 @@ export type LadderStep =
 interface VictimChoice {
   /** `process`: one process of the workloads of the scope, and not its workload. */
   readonly unit: 'workload' | 'process';
-  /** In order. Empty: only the total order of evictions. */
+  /** Comparators in order. Empty: only the total order of evictions. */
   readonly by: readonly Comparator[];
 }
 
@@ -58,11 +58,11 @@ export interface ConfiguredPolicy {
   /** Its workloads are in one of these cgroups, or one of them. Left out: in any. A policy of the configuration has none. */
   readonly within?: readonly string[];
   readonly when: Condition;
-  /** For how long `when`, and not `unless`, must hold without interruption. */
+  /** The time for which `when`, and not `unless`, must hold without interruption. */
   readonly forNs: bigint;
   readonly unless?: Condition;
-  /** After a ladder has ended, no new one begins for this policy and scope. */
+  /** The time after a ladder in which no new one begins for this policy and scope. */
   readonly cooldownNs: bigint;
-  /** At least one. `kill` is the last. */
+  /** The steps, at least one. `kill` is the last. */
   readonly then: readonly LadderStep[];
 }

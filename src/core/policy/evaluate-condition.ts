@@ -89,7 +89,7 @@ export function compares(comparison: Comparison, value: number, limit: number): 
   }
 }
 
-/** In the unit of the amount. */
+/** The measured value in the unit of the amount. */
 function measured({ metric, amount, windowNs }: ComparisonTest, readings: ConditionReadings): number | undefined {
   const { kind } = METRICS[metric.name];
   const history = historyOf(metric, readings);
@@ -105,7 +105,7 @@ function measured({ metric, amount, windowNs }: ComparisonTest, readings: Condit
   return start === undefined || start <= 0 ? undefined : change / start;
 }
 
-/** In the unit of the metric; an average of pressure is 0 to 1. */
+/** The level in the unit of the metric; an average of pressure is 0 to 1. */
 export function levelOf(metric: MetricReference, { values }: ScopeReading): number | undefined {
   const value = gaugeOf(metric).read(values);
   return METRICS[metric.name].unit === 'share' && value !== undefined ? value / 100 : value;

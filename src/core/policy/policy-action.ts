@@ -4,7 +4,7 @@ import type { NamedProcess } from '../workload/process.js';
 
 /** The cgroup of a workload that an action is for. */
 export interface PolicyTarget {
-  /** As in Workload. */
+  /** The id as in Workload. */
   readonly id: string;
   readonly name: string;
   /** The cgroup's path. */
@@ -43,7 +43,7 @@ type Acting<K extends 'run' | 'reclaim'> = { readonly action: K } & Omit<Extract
 /** An action of a policy for one of its scopes, and why. */
 export type PolicyEffect = PolicyReason & { readonly kind: 'policy'; readonly dryRun: boolean } & (PolicyAct | RestraintLift);
 
-/** With the steps that evict. */
+/** All actions, with the steps that evict. */
 export type PolicyActionName = PolicyEffect['action'] | 'stop' | 'kill';
 
 /** `refused`: evictd did not try, as no workload may be acted on, for example. `timed-out`: no answer in its time. */
@@ -76,7 +76,7 @@ export interface LadderEnded {
   readonly policy: string;
   readonly scope: string;
   readonly reason: LadderEnd;
-  /** At least one, in their order. */
+  /** The past steps in their order, at least one. */
   readonly steps: readonly PastStep[];
   readonly tookNs: bigint;
   /** What the node's memory.available rose by. Left out: not known. */

@@ -6,7 +6,7 @@ export type PressureAverage = (typeof PRESSURE_AVERAGES)[number];
 
 /** Where a number lies. `keys` left out: it is the only number of the file. Several keys are added up. */
 export interface KernelSource {
-  /** Below the cgroup's directory, or absolute. */
+  /** The file below the cgroup's directory, or an absolute path. */
   readonly file: string;
   readonly keys?: readonly string[];
   /** The hierarchy on v1. Left out: memory. */
@@ -71,7 +71,7 @@ const RECLAIM = {
     node: vmstat('workingset_refault_anon', 'workingset_refault_file'),
     counter: true,
   },
-  /** In memory.stat since Linux 6.13. */
+  /** memory.stat has it since Linux 6.13. */
   pswpout: { v2: stat('pswpout'), node: vmstat('pswpout'), counter: true },
 } as const satisfies Record<string, RawSources>;
 
@@ -84,7 +84,7 @@ const EVENTS = {
   'memory.events.oom_kill': { ...event('oom_kill'), v1: { file: 'memory.oom_control', keys: ['oom_kill'] }, node: vmstat('oom_kill') },
 } as const satisfies Record<string, RawSources>;
 
-/** For the choice of a victim. */
+/** Values for the choice of a victim. */
 const VICTIMS = {
   /** 1: the kernel kills the cgroup as a whole. */
   'memory.oom.group': { v2: { file: 'memory.oom.group' } },
@@ -121,7 +121,7 @@ const OTHERS = {
 
 type PressureNumber = PressureAverage | 'total';
 type PressureValue = `${StallResource}.pressure.${StallKind}.${PressureNumber}`;
-/** On the node only: what the step observes, and of how much. */
+/** Values of the node only: what the step observes, and its capacity. */
 export type NodeValue = AmountSignal | `${AmountSignal}.capacity`;
 
 /** What can be read of a scope. Bytes, counts, pages, percent (averages of pressure), µs (`.total`), seconds (age). */

@@ -15,14 +15,14 @@ export function amountOfBytes(bytes: bigint): string {
   return `${sign}${text.includes('.') ? text.replace(/\.?0+$/, '') : text}${UNITS[power] ?? ''}`;
 }
 
-/** In the unit of the signal: '11.8MiB', '1200 inodes', '300 processes', '41.5%'. */
+/** The amount in the unit of the signal: '11.8MiB', '1200 inodes', '300 processes', '41.5%'. */
 export function amountOf(signal: Signal, amount: bigint): string {
   const { unit } = SIGNAL_FACTS[signal];
   if (unit === 'share') return `${String(percentOf(amount))}%`;
   return unit === 'bytes' ? amountOfBytes(amount) : counted(amount, unit);
 }
 
-/** In percent, rounded down to two decimals. */
+/** The share in percent, rounded down to two decimals. */
 export function percentOf(share: bigint): number {
   return Number(share / 100_000n) / 100;
 }

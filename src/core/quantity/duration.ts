@@ -102,7 +102,7 @@ export function formatDuration(ns: bigint): string {
   return hours === 0n ? `${String(minutes)}m${seconds}` : `${String(hours)}h${String(minutes % 60n)}m${seconds}`;
 }
 
-/** In whole seconds: `12s ago`. */
+/** The age in whole seconds: `12s ago`. */
 export function formatAge(ns: bigint): string {
   return `${formatDuration(ns - (ns % 1_000_000_000n))} ago`;
 }

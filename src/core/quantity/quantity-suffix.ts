@@ -12,9 +12,9 @@ export interface QuantitySuffix {
   readonly fastDigits: number;
 }
 
-/** In steps of 10³, from n. */
+/** Suffixes in steps of 10³, from n. */
 export const DECIMAL_SUFFIXES = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'] as const;
-/** In steps of 2¹⁰, from one. */
+/** Suffixes in steps of 2¹⁰, from one. */
 export const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const;
 
 /** Kubernetes' maxInt64Factors. */

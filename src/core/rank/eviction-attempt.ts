@@ -201,11 +201,11 @@ interface PauseBegin {
   /** Whose base is kept. */
   readonly signal: Signal;
   readonly now: { readonly available: bigint; readonly since: BaseMoment };
-  /** With measured usages. */
+  /** The ranking with measured usages. */
   readonly ranking: readonly RankedWorkload[];
 }
 
-/** From now on growth counts anew. The alert names what has grown before. */
+/** The result of a pause: growth counts anew from now on, and the alert names what has grown before. */
 export function paused<C extends Choice>(
   context: GrowthContext,
   chosen: C,

@@ -1,7 +1,7 @@
 import type { Decision } from '../decide/eviction.js';
 import type { Resource } from '../signal/resource.js';
 
-/** At most this many workloads. */
+/** The maximum number of workloads. */
 const NAMED = 5;
 
 /** A workload that may be evicted, and how much it uses of what is short, in the unit of the resource. */

@@ -36,7 +36,7 @@ export interface RankedWorkload {
   readonly stays?: bigint;
   /** The part of the usage that is swap. Left out: swap does not count, or it uses none. */
   readonly swapped?: bigint;
-  /** On the signal's disk. Left out: not measured, or not a disk signal. */
+  /** Use of the signal's disk. Left out: not measured, or not a disk signal. */
   readonly holding?: DiskHolding;
   /** The only process of a victim that ends. Left out: all processes end. */
   readonly process?: WorkloadProcess;

@@ -11,7 +11,7 @@ import { operandsOf, resolve, type Threshold } from '../threshold/threshold.js';
  * before it leaves its cgroup, but the kernel sums its per-processor counters once a second (vm.stat_interval).
  */
 const STILL_NS = 1_500_000_000n;
-/** At most this long, because other workloads free memory, too. */
+/** The longest time that counts, because other workloads free memory, too. */
 const WITHIN_NS = 10_000_000_000n;
 
 /** The reading of memory by which an eviction is judged. */
@@ -63,7 +63,7 @@ type MemoryCause = Pick<ThresholdCause, 'threshold' | 'observation' | 'limit' | 
 
 /** What the node got back from an eviction without a process left. */
 export interface NodeYield {
-  /** Below 0: others have used more since than it freed. */
+  /** The gain of the node; below 0: other workloads have used more since than the victim freed. */
   readonly gained: bigint;
   readonly isEnough: boolean;
   /** undefined: it is enough, or the reason is not known because the cgroup is removed. */

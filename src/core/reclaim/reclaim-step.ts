@@ -23,7 +23,7 @@ export type ReclaimStep = AnyStep &
 export type AgedStep = (typeof AGED_STEPS)[number];
 export const AGED_STEPS = ['rotated-logs', 'core-dumps', 'temporary-files'] as const;
 
-/** In the configured order. Commands may be slow, so they run for soft thresholds only. */
+/** Steps in the configured order. Commands may be slow, so they run for soft thresholds only. */
 export function stepsFor(steps: readonly ReclaimStep[], signal: DiskSignal, kind: 'hard' | 'soft'): readonly string[] {
   return steps.filter((step) => step.kind !== 'command' || (kind === 'soft' && step.signals.includes(signal))).map(({ name }) => name);
 }

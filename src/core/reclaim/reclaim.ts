@@ -11,9 +11,9 @@ export interface Reclaim extends Joined {
   /** The reading that started it. */
   readonly observation: Observation;
   readonly observations: Observations;
-  /** In order: the kubelet's, then the names of configured steps. */
+  /** Collections in order: the kubelet's, then the names of configured steps. */
   readonly collections: readonly string[];
-  /** As read before: the kubelet ranks and words its message by them. undefined: read anew. */
+  /** Candidates as read before: the kubelet ranks and words its message by them. undefined: read anew. */
   readonly candidates: Candidates | undefined;
 }
 

@@ -39,7 +39,7 @@ export function pauseAfter(
   return pauseByNode(judged, victim, nodeFreedBytes) ?? { signal, untilAvailable: reliefAt(operatorOf(signal), after, cause.limit) };
 }
 
-/** Where no amount is required, what was missing is what the victim held. undefined: the node does not judge. */
+/** The pause of an eviction without a required amount: what the victim used was missing. undefined: the node does not judge. */
 function pauseByNode(
   judged: JudgedMemory | undefined,
   { stats }: RankedWorkload,
@@ -67,7 +67,7 @@ export function pauseFor(signal: Signal, pauses: YieldPauses): Signal | undefine
 
 const COVERED = 'covered ';
 
-/** In `settled`: in the pause of this signal a workload that frees all that was missing was evicted. */
+/** A key of `settled`: in the pause of this signal a workload that frees all that was missing was evicted. */
 export function coverKey(signal: Signal): string {
   return COVERED + signal;
 }

@@ -47,7 +47,7 @@ export function int64(text: string): bigint | undefined {
   return value === BigInt.asIntN(64, value) ? value : undefined;
 }
 
-/** As strconv.ParseInt reads decimal numbers of 64 bits. */
+/** Reads a decimal number of 64 bits as strconv.ParseInt does. */
 function goInteger(text: string): bigint | undefined {
   const match = /^([-+]?)0*([0-9]+)$/.exec(text);
   if (match === null) return undefined;

@@ -21,7 +21,7 @@ export interface NamedNode {
 /** v1.PreferredSchedulingTerm. */
 export interface PreferredNodeTerm {
   readonly weight: number;
-  /** Without requirements it matches no node. */
+  /** A term without requirements matches no node. */
   readonly term: NodeSelectorTerm;
 }
 

@@ -87,7 +87,7 @@ export class Placement {
     return this.#filters.flatMap((filter) => filter.check(state) ?? []);
   }
 
-  /** From now on it judges as if the other pod were added to the node or gone from it. */
+  /** Judges from now on as if the other pod were added to the node (1) or removed from it (-1). */
   move(other: SchedulerPod, state: NodeState, sign: 1 | -1): void {
     if (sign === 1) state.add(other);
     else state.remove(other);

@@ -27,11 +27,11 @@ export const DEFAULT_REQUESTS: ResourceList = new Map([
 ]);
 
 export interface RequestOptions {
-  /** While a resize is in progress the largest of spec, allocated and actual amounts counts. */
+  /** Whether the status counts: during a resize the largest of spec, allocated and actual amounts. */
   readonly withStatus?: boolean;
   readonly withoutOverhead?: boolean;
   readonly containersOnly?: boolean;
-  /** For containers that do not ask for these resources. */
+  /** Amounts for containers that do not request these resources. */
   readonly missing?: ResourceList;
 }
 
@@ -59,7 +59,7 @@ export function scoredRequests(pod: PodAmounts): ResourceList {
 
 export interface BookedResources {
   readonly requests: ResourceList;
-  /** For scores, which zero would mislead. */
+  /** Requests for scores, which zero would mislead. */
   readonly nonZero: ResourceList;
 }
 

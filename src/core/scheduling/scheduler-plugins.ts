@@ -29,7 +29,7 @@ interface DefaultPlugin extends EnabledPlugin {
 const FILTERS = ['preFilter', 'filter'] as const;
 const SCORES = ['preScore', 'score'] as const;
 
-/** In the order of the default profile. */
+/** The plugins in the order of the default profile. */
 export const DEFAULT_PLUGINS: readonly DefaultPlugin[] = [
   { name: 'SchedulingGates', weight: 0, points: ['preEnqueue'] },
   { name: 'PrioritySort', weight: 0, points: ['queueSort'] },

@@ -68,9 +68,9 @@ export interface PodAffinity {
 
 /** v1.PodAffinityTerm. */
 export interface PodAffinityTerm {
-  /** With the requirements that `matchLabelKeys` and `mismatchLabelKeys` add. */
+  /** The selector with the requirements that `matchLabelKeys` and `mismatchLabelKeys` add. */
   readonly selector: LabelSelector | undefined;
-  /** Without namespaces and a selector of them: the pod's own. */
+  /** Namespaces; if the term names none and has no selector of them, the pod's own. */
   readonly namespaces: readonly string[];
   readonly namespaceSelector: LabelSelector | undefined;
   readonly topologyKey: string;
@@ -86,7 +86,7 @@ export interface SpreadConstraint {
   readonly maxSkew: number;
   readonly whenUnsatisfiable: 'DoNotSchedule' | 'ScheduleAnyway';
   readonly minDomains: number;
-  /** With the requirements that `matchLabelKeys` adds. */
+  /** The selector with the requirements that `matchLabelKeys` adds. */
   readonly selector: LabelSelector | undefined;
   /** nodeAffinityPolicy */
   readonly honorsAffinity: boolean;

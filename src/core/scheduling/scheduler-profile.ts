@@ -76,7 +76,7 @@ export const CPU_AND_MEMORY: readonly WeightedResource[] = [
   { name: 'memory', weight: 1n },
 ];
 
-/** For pods that a service or an owner selects. */
+/** Constraints for pods that a service or an owner selects. */
 export const SYSTEM_CONSTRAINTS: readonly SpreadConstraint[] = (
   [
     ['kubernetes.io/hostname', 3],

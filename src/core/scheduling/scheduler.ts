@@ -63,7 +63,7 @@ export interface PreemptionResult {
 export class Scheduler {
   readonly #random: (bound: number) => number;
   readonly #profiles: SchedulerProfiles;
-  /** Where the next search starts, so that all nodes have their turn. */
+  /** The index where the next search starts, so that all nodes have their turn. */
   #start = 0;
 
   constructor(

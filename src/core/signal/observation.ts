@@ -9,7 +9,7 @@ export interface Observation {
   readonly capacity: bigint;
   /** The time by the source's clock; undefined: not reported, which counts as newer than any time. */
   readonly timeNs: bigint | undefined;
-  /** For people: 'memory.usage_in_bytes − inactive_file of /web'. */
+  /** The source of the value, for people: 'memory.usage_in_bytes − inactive_file of /web'. */
   readonly source: string;
   /** Pressure: the kernel's average was used because the share is not known. */
   readonly standIn?: 'avg10';

@@ -27,7 +27,7 @@ export interface PressureParts {
 
 /** What the ranking compares of a workload. */
 export interface Measure {
-  /** In the unit of the signal; undefined: not known. */
+  /** The use of a workload in the unit of the signal; undefined: not known. */
   readonly usage: (workload: Workload, stats: WorkloadStats) => bigint | undefined;
   /** × 10⁹. A usage above it exceeds the request. */
   readonly requestNano: (workload: Workload) => bigint;

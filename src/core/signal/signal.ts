@@ -87,7 +87,7 @@ export function isOwnAmount(signal: Signal): signal is OwnAmountSignal {
   return !isPressure(signal) && !isKubeletSignal(signal);
 }
 
-/** On which side of its value a threshold is met. */
+/** The side of the limit on which a threshold is met. */
 export function operatorOf(signal: Signal): '<' | '>' {
   return SIGNAL_FACTS[signal].operator;
 }

@@ -61,7 +61,7 @@ export class SimulatedBudgets {
     });
   }
 
-  /** As preemption counts them now. */
+  /** The budgets with their current counts. */
   forPreemption(): readonly PodDisruptionBudget[] {
     return [...this.#byNamespace.values()].flat().map(({ budget, allowed }) => ({ ...budget, disruptionsAllowed: allowed }));
   }

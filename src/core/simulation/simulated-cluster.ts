@@ -19,7 +19,7 @@ export interface SimulatedContent extends Omit<ClusterContent, 'pods'> {
 }
 
 export interface SimulationSettings {
-  /** From binding to ready. */
+  /** The time from binding to ready. */
   readonly startTimeNs: bigint;
   /** The time of the dump, in ns since 1970: new pods are younger. */
   readonly nowNs: bigint;
@@ -76,7 +76,7 @@ export class SimulatedCluster {
     while (this.queue.nextNs === next) this.queue.runNext();
   }
 
-  /** Before what is due next. */
+  /** Sets the time, which must not be later than the next event. */
   waitUntil(ns: bigint): void {
     this.#nowNs = ns;
   }

@@ -27,7 +27,7 @@ export class SimulatedMemory {
     return this.measured.get(node)?.capacityBytes ?? this.nodes.node(node)?.allocatable.get('memory') ?? 0n;
   }
 
-  /** As measured, or else what the pods of the node leave. One of unknown usage counts with its request. */
+  /** The measured value, or the capacity without the use of the node's pods. A pod of unknown usage counts with its request. */
   available(node: string): bigint {
     const measured = this.measured.get(node)?.availableBytes;
     const lost = this.#lost.get(node) ?? 0n;

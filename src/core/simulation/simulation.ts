@@ -17,7 +17,7 @@ export interface SimulationInput {
   readonly horizonNs: bigint;
 }
 
-/** Until the control plane takes a node for unreachable (kube-controller-manager: --node-monitor-grace-period). */
+/** The time after which the control plane takes a node for unreachable (kube-controller-manager: --node-monitor-grace-period). */
 const MONITOR_GRACE_NS = 50_000_000_000n;
 const UNREACHABLE = { key: 'node.kubernetes.io/unreachable', value: '' } as const;
 
@@ -45,7 +45,7 @@ export class Simulation {
     return this.world.pods;
   }
 
-  /** Until nothing more happens, or the horizon: then the next action starts. */
+  /** Runs an action until nothing more happens, or to the horizon. */
   run(action: SimulatedAction): void {
     const { world } = this;
     const endNs = world.nowNs + this.input.horizonNs;

@@ -9,7 +9,7 @@ export interface LoadedUnit {
   readonly activeState: string;
   /** Monotonic: when it was last started or became active, whichever is later. undefined: never. */
   readonly sinceNs: bigint | undefined;
-  /** Below the mount of systemd's hierarchy: '/system.slice/cron.service'; '': none now. */
+  /** The path below the mount of systemd's hierarchy: '/system.slice/cron.service'; '': none now. */
   readonly controlGroup: string;
   /** 0n: none; 2^63 − 1: 'infinity'; undefined: not known, or a unit without memory of its own. */
   readonly memoryMinBytes: bigint | undefined;

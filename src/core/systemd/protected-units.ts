@@ -266,7 +266,7 @@ export function isOfDesktop(path: string): boolean {
   return belowUserManager(path)?.split('/')[0] === SESSION_SLICE;
 }
 
-/** For a unit of the system manager. */
+/** The list entry for a unit of the system manager. */
 export function protectedName(name: string): Listed | undefined {
   const listed = find(name);
   return listed?.of === 'users' ? undefined : listed;

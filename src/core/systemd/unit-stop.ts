@@ -54,7 +54,7 @@ export interface ProtectedDependant {
 export interface EmergencyAction {
   readonly kind: 'emergency-action';
   readonly unit: string;
-  /** As in a unit file: 'FailureAction=reboot'. */
+  /** The setting as in a unit file: 'FailureAction=reboot'. */
   readonly setting: string;
 }
 
@@ -148,7 +148,7 @@ export function unitsToRead(name: string, known: Pick<KnownUnits, 'unit'>, since
   ];
 }
 
-/** After SIGTERM, which many services handle and exit with success, or SIGKILL. */
+/** Whether the unit restarts after SIGTERM, which many services handle and exit with success, or SIGKILL. */
 function restartsWhenEnded(restart: UnitRestart): boolean {
   return restart !== 'no' && restart !== 'on-watchdog';
 }

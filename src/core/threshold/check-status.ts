@@ -11,7 +11,7 @@ export const CHECK_EXIT = { ok: 0, soft: 1, hard: 2, unknown: 3 } as const satis
 export interface CheckedThreshold {
   readonly threshold: Threshold;
   readonly kind: ThresholdKind;
-  /** In the unit of the signal; undefined: a percentage of an unknown capacity. */
+  /** The limit in the unit of the signal; undefined: a percentage of an unknown capacity. */
   readonly value: bigint | undefined;
   /** undefined: the signal could not be read. */
   readonly met: boolean | undefined;
@@ -46,7 +46,7 @@ export interface CheckedEntry extends Joined {
 export interface PressureCheck {
   readonly status: CheckStatus;
   readonly signals: readonly CheckedSignal[];
-  /** In the order of the list. */
+  /** Entries in the order of the list. */
   readonly entries: readonly CheckedEntry[];
   /** Those with a threshold. */
   readonly conditions: readonly CheckedCondition[];

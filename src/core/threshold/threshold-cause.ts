@@ -7,7 +7,7 @@ export interface ThresholdCause extends Joined {
   readonly kind: 'threshold';
   readonly threshold: ResourceThreshold;
   readonly observation: Observation;
-  /** In units of the signal, with the min reclaim if it is owed. */
+  /** The limit in the unit of the signal, with the min reclaim if it is owed. */
   readonly limit: bigint;
   /** For pressure: the reading of memory.available. Left out: another signal, or not known. */
   readonly memory?: Observation;

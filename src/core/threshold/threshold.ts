@@ -45,7 +45,7 @@ export function thresholdKind({ kind, gracePeriodNs }: Threshold): ThresholdKind
   return kind ?? (gracePeriodNs === 0n ? 'hard' : 'soft');
 }
 
-/** From the list `thresholds`, not from a map by signal. */
+/** Whether the threshold is from the list `thresholds`, not from a map by signal. */
 export function isListed({ kind }: Threshold): boolean {
   return kind !== undefined;
 }
@@ -95,7 +95,7 @@ function share(capacity: bigint, fraction: number): bigint {
   return amount >= -(2 ** 63) && amount < 2 ** 63 ? BigInt(amount) : NOT_AN_INT64;
 }
 
-/** In bytes, inodes or processes, rounded up. */
+/** The value in bytes, inodes or processes, rounded up. */
 export function resolve(value: ThresholdValue, capacity: bigint): bigint {
   return value.kind === 'quantity' ? quantityValue(value.quantity) : share(capacity, value.fraction);
 }

@@ -111,7 +111,7 @@ export class VolumeLedger {
     }
   }
 
-  /** As the driver makes it: for the nodes in the same topology. */
+  /** The volume that the driver makes: for the nodes in the same topology. */
   #made(claim: VolumeClaim, node: NamedNode | undefined): ClusterVolume {
     const found = this.state.classes.get(claim.storageClassName ?? '');
     const driver = found?.provisioner;

@@ -71,7 +71,7 @@ export class ProcessTree<P extends TreeProcess> {
     return line;
   }
 
-  /** Among processes of equal age a pid may be reused, so an ancestor of `parent` is not its child. */
+  /** Among processes of equal age, whose pids may be reused, an ancestor of `parent` is not its child. */
   #mayHaveStarted(parent: P, child: P): boolean {
     if (child.createdAt === 0n || parent.createdAt > child.createdAt) return false;
     return parent.createdAt < child.createdAt || (parent !== child && !this.above(parent).includes(child));

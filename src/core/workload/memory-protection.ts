@@ -1,18 +1,18 @@
-/** What a cgroup asks the kernel to spare, and uses; bytes. `setting`: memory.min or memory.low. */
+/** The usage of a cgroup and its protection, memory.min or memory.low, as `setting`; bytes. */
 export interface ProtectedUse {
   readonly usage: number;
   readonly setting: number;
 }
 
-/** The cgroup above: `effective` is what it is spared itself. */
+/** The parent cgroup, with its effective protection; bytes. */
 export interface ProtectingParent {
   readonly usage: number;
   readonly effective: number;
-  /** What all its children are spared of their use, if it gives each what it asks for. */
+  /** The sum of the claims of all children. */
   readonly childrenProtected: number;
 }
 
-/** What a cgroup may claim for itself: no more than it uses. */
+/** The protection that a cgroup claims: at most its usage. */
 export function claimed({ usage, setting }: ProtectedUse): number {
   return Math.min(usage, setting);
 }

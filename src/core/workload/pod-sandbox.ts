@@ -33,7 +33,7 @@ export interface RuntimePart {
   /** The whole pod, not one of its containers. */
   readonly isPod: boolean;
   readonly labels: Readonly<Record<string, string>>;
-  /** From the annotation. Left out: none. */
+  /** The priority in the annotation. Left out: none. */
   readonly priority?: number;
   /** The longest of its containers. Left out: none. */
   readonly terminationGracePeriodNs?: bigint;
@@ -86,7 +86,7 @@ function podsByCgroup(pods: readonly PodSandbox[]): ReadonlyMap<string, Readonly
   return found;
 }
 
-/** Below the mount; undefined: the name lacks the container's id, so the cgroup may belong to another container. */
+/** The path below the mount; undefined: the name lacks the container's id, so the cgroup may belong to another container. */
 export function containerCgroup({ id, cgroupsPath }: Pick<SandboxContainer, 'id' | 'cgroupsPath'>): string | undefined {
   const path = cgroupOf(cgroupsPath);
   return path !== undefined && id.length >= SHORTEST_ID && lastOf(path).includes(id) ? path : undefined;

@@ -7,7 +7,7 @@ export interface WorkloadProcess {
   readonly pid: number;
   /** Clock ticks from boot to its start: a later process with its pid has another. */
   readonly startTicks: bigint;
-  /** At most 15 bytes. A process chooses it itself. */
+  /** The command name, at most 15 bytes. A process chooses it itself. */
   readonly command: string;
   readonly residentBytes: bigint;
   /** The resident part that no other process or file holds: what its end frees. */
@@ -20,7 +20,7 @@ export interface WorkloadProcess {
 
 /** A cgroup whose processes end together. */
 export interface OomGroup {
-  /** Below the mount. */
+  /** The path below the mount. */
   readonly path: string;
   /** Inode of its directory. */
   readonly id: bigint;

@@ -18,7 +18,7 @@ export interface Rule {
     readonly labels?: Readonly<Record<string, string>>;
   };
   readonly critical?: boolean;
-  /** With `critical: false` and the full name of a unit it lifts the unit's built-in protection. */
+  /** The rule has `critical: false` and the full name of a unit, and lifts the unit's built-in protection. */
   readonly liftProtection?: boolean;
   /** Written, or that of its class. */
   readonly priority?: number;

@@ -74,7 +74,7 @@ export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
 export interface Requests {
   readonly memory: bigint;
   readonly ephemeralStorage: bigint;
-  /** For the ranking by inodes only; Kubernetes has no such resource. */
+  /** Inodes, for the ranking by inodes only; Kubernetes has no such resource. */
   readonly inodes: bigint;
 }
 
@@ -143,7 +143,7 @@ export interface Workload {
   readonly path: string;
   /** Higher is more important. The default is 0. */
   readonly priority: number;
-  /** From its cgroup. Left out: none. */
+  /** The preference of its cgroup. Left out: none. */
   readonly oomPreference?: OomPreference;
   /**
    * It ranks after all workloads without this: it has ManagedOOMPreference=avoid or is a login session, and no rule
@@ -163,9 +163,9 @@ export interface Workload {
   readonly pod: PodParts | undefined;
   /** Left out: not a systemd unit, or not known as one. */
   readonly unit?: UnitPart;
-  /** From rules. Left out: none. */
+  /** Directories that rules give it. Left out: none. */
   readonly directories?: readonly WorkloadDirectory[];
-  /** From rules. Left out: none. A pod has its own. */
+  /** Tolerations that rules give it. Left out: none. A pod has its own. */
   readonly tolerations?: readonly Toleration[];
   /** Left out: no container runtime has reported it. */
   readonly runtime?: RuntimePart;
@@ -253,7 +253,7 @@ export interface StopQuestion {
 }
 
 export interface Candidates {
-  /** In the given order. */
+  /** Usages in the given order. */
   readonly usages: readonly WorkloadUsage[];
   readonly unreadable: readonly UnreadableWorkload[];
   /**

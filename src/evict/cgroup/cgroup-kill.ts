@@ -184,7 +184,7 @@ export class CgroupKill implements KillInProgress {
     }
   }
 
-  /** At least one until two rounds over all cgroups in a row have found none. */
+  /** Counts a part of the cgroups; at least 1 until two rounds over all cgroups in a row have found no process. */
   #countPart(): number {
     const part = this.#isLarge ? attempt(() => this.#parts.handle.signal(0)) : undefined;
     return part?.found === 0 && part.emptyRounds >= 2 ? 0 : Math.max(part?.found ?? 1, 1);

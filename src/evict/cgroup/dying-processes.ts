@@ -4,7 +4,7 @@ import type { LaterProcess } from '../../core/decide/eviction.js';
 import type { VictimSample } from '../../monitor/ports/ports.js';
 import { textOfBytes } from '../../core/name/byte-text.js';
 
-/** At most so many processes are read to see whether the kernel still ends a victim. */
+/** The maximum number of processes that are read to see whether the kernel still ends a victim. */
 const FEW = 16;
 
 /** What processes that have got SIGKILL do. */

@@ -38,13 +38,13 @@ export class VictimFiles {
     return this.#events !== undefined;
   }
 
-  /** In bytes; 'removed': the cgroup was removed; undefined: unreadable. */
+  /** The usage in bytes; 'removed': the cgroup was removed; undefined: unreadable. */
   usage(): bigint | 'removed' | undefined {
     const text = this.#read(this.#usage);
     return text === undefined || text === 'removed' ? text : BigInt(text.trim());
   }
 
-  /** In bytes; undefined: not counted, unreadable or removed. */
+  /** The swap in bytes; undefined: not counted, unreadable or removed. */
   swap(usage: bigint): bigint | undefined {
     const text = this.#swap === undefined ? undefined : this.#read(this.#swap);
     if (text === undefined || text === 'removed') return undefined;

@@ -15,7 +15,7 @@ const queuesOf = (graceNs: bigint): bigint => (graceNs * 3n) / 4n;
 /** systemd answers within milliseconds what depends on a unit. After this time a killed unit restarts as it is configured. */
 const SURE_WITHIN_NS = 250_000_000n;
 
-/** As in workloads/systemd/unit-stops.ts. */
+/** The same type as in workloads/systemd/unit-stops.ts. */
 type FinalUnitStop = (
   workload: Workload,
 ) => UnitStop | { readonly kind: 'protected-dependant' | 'emergency-action' } | 'awaited' | undefined;
@@ -64,7 +64,7 @@ class UnitKill extends DelegatedKill {
   #answer: (() => SystemdAnswer | undefined) | undefined;
   #requestedAtNs: bigint | undefined;
   #resumed = false;
-  /** Since when it is asked what depends on the unit. */
+  /** The time since which evictd asks for the dependants of the unit. */
   #unsureSinceNs: bigint | undefined;
 
   constructor(private readonly parts: UnitKillParts) {

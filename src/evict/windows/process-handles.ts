@@ -4,7 +4,7 @@ import { isShortageOfWindows, thrownText } from '../../native/system-error.js';
 import type { ProcessEntry, ProcessHandle, WindowsBinding } from '../../native/windows-binding.js';
 
 interface Held {
-  /** As first seen. */
+  /** The entry when the process was first seen. */
   readonly process: ProcessEntry;
   /** undefined: opening failed, see `refused`. */
   readonly handle: ProcessHandle | undefined;

@@ -17,13 +17,13 @@ export type Admission =
   | { readonly admit: true; /** PreferNoSchedule. Left out: none. */ readonly avoids?: readonly Taint[] }
   | { readonly admit: false; readonly reason: 'Evicted' | 'NodeShutdown' | 'TaintToleration' | 'OutOfmemory'; readonly message: string };
 
-/** For evicted and for rejected pods (eviction/helpers.go, Reason). */
+/** The reason of evicted and of rejected pods (eviction/helpers.go, Reason). */
 const EVICTION_REASON = 'Evicted';
 
 /** The name of the predicate, as the kubelet gives it (pkg/kubelet/lifecycle/predicate.go, v1.36.2). */
 const TAINT_REASON = 'TaintToleration';
 
-/** For every workload while the machine shuts down (kubelet: nodeshutdown_manager_linux.go, Admit, v1.36.2). */
+/** The refusal of every workload while the machine shuts down (kubelet: nodeshutdown_manager_linux.go, Admit, v1.36.2). */
 export const SHUTDOWN_REFUSAL: Admission = {
   admit: false,
   reason: 'NodeShutdown',

@@ -31,7 +31,7 @@ export interface Preemptor {
 /** How it went; `workloads` are all that ended, or in a dry run would. */
 export interface PreemptionReport extends Pick<PreemptionDocument, 'dryRun' | 'requested' | 'used' | 'capacity' | 'workloads'> {
   readonly admission: Admission;
-  /** In a dry run on a node of Kubernetes: a line for each pod among the workloads. */
+  /** A line for each pod among the workloads, in a dry run on a node of Kubernetes. */
   readonly couldRunNow: readonly string[];
 }
 

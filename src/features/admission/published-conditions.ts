@@ -17,7 +17,7 @@ export interface PublishedConditions {
   readonly monitoringIntervalNs: bigint;
   /** The conditions that are true; `since`: RFC 3339, wall clock. */
   readonly conditions: readonly PublishedCondition[];
-  /** Without those that stand for a condition. Left out: none. */
+  /** Taints without those that stand for a condition. Left out: none. */
   readonly taints?: readonly Taint[];
   /** A shutdown of the machine has begun, `since`: RFC 3339. Left out: there is none. */
   readonly shutdown?: { readonly since: string };
@@ -36,7 +36,7 @@ export interface NodeQuery {
 }
 
 const FORMAT = 1;
-/** After so many intervals without an update the conditions are unknown. */
+/** The number of intervals without an update after which the conditions are unknown. */
 const INTERVALS = 3n;
 
 export function conditionsText(published: PublishedConditions): string {
@@ -82,7 +82,7 @@ function stale(what: string): EvictdError {
   });
 }
 
-/** In tenths, rounded down: '30.0s'. */
+/** The time in tenths of a second, rounded down: '30.0s'. */
 function seconds(ns: bigint): string {
   const tenths = ns / 100_000_000n;
   return `${String(tenths / 10n)}.${String(tenths % 10n)}s`;

@@ -10,7 +10,7 @@ export interface ConfigurationSources {
   readonly file?: string | undefined;
   /** The directory of a kubelet's drop-ins. */
   readonly directory?: string | undefined;
-  /** As on the command line, in camelCase. */
+  /** Flags as on the command line, in camelCase. */
   readonly flags?: Readonly<Record<string, string | readonly string[]>>;
 }
 

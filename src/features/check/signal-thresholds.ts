@@ -14,9 +14,9 @@ export interface SignalFlags {
 }
 
 const EXAMPLE = 'evictd check --signal memory.available --warning 10% --critical 5%';
-/** For percentages: any that is large. */
+/** A large capacity, for percentages. */
 const SOME_CAPACITY = 1n << 50n;
-/** As bytes this is meant as a percentage. */
+/** An amount of at most this many bytes is probably meant as a percentage. */
 const WHOLE_PERCENT = 100n;
 
 /**

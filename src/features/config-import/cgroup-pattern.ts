@@ -3,7 +3,7 @@ import { compileGlob } from '../../core/workload/glob.js';
 /** The cgroups that oomd names: `system.slice`, `workload.slice/*`, `/` for the machine. */
 export type CgroupPattern = readonly string[];
 
-/** As evictd writes it; undefined: the machine. */
+/** The pattern as evictd writes it; undefined: the machine. */
 export function scopeText(pattern: CgroupPattern): string | undefined {
   return pattern.length === 0 ? undefined : `/${pattern.join('/')}`;
 }

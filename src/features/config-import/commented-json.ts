@@ -92,11 +92,11 @@ function jsonMessage(message: string): string {
 }
 
 interface Plain {
-  /** As long as it was, so that offsets stay. */
+  /** The text without comments, of the same length, so that offsets stay. */
   readonly text: string;
-  /** Where a comment begins that does not end. */
+  /** The offset of a comment without an end. */
   readonly open?: number;
-  /** Where the nesting is too deep. */
+  /** The offset where the nesting is too deep. */
   readonly deep?: number;
 }
 

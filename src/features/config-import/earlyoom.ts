@@ -135,7 +135,7 @@ interface GivenOption extends Written {
   readonly name: string;
 }
 
-/** As getopt_long: `-m 5`, `-m5`, `-np`, `--avoid X`, `--avoid=X`. The position is that of the value. */
+/** Reads options like getopt_long: `-m 5`, `-m5`, `-np`, `--avoid X`, `--avoid=X`. The position is that of the value. */
 function readOptions(words: readonly Word[], at: (offset: number) => SourcePosition, report: Report): GivenOption[] {
   const given: GivenOption[] = [];
   let index = 0;

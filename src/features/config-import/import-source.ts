@@ -27,7 +27,7 @@ export function readImportSource(file: string): ImportSource {
   return { file, text: bytes.toString('utf8').replace(/^\uFEFF/, '') };
 }
 
-/** At most one byte more than the limit, so that a device without an end is read no further. */
+/** Reads at most one byte more than the limit, so that a device without an end ends the reading. */
 function bytesOf(file: string): Buffer {
   const buffer = Buffer.alloc(MAX_BYTES + 1);
   try {

@@ -50,7 +50,7 @@ function policyLines({ name, title, notes, scope, when, for: duration, unless, c
   return [...comment(title, '  '), ...commentOf(notes, '  '), ...item(value)];
 }
 
-/** As the item of a list, two spaces deep. */
+/** The lines of an item of a list, two spaces deep. */
 function item(value: unknown): string[] {
   return yaml([value]).map((line) => `  ${line}`);
 }

@@ -3,7 +3,7 @@ import type { Comparator } from '../../core/policy/configured-policy.js';
 
 /** A setting of the other program and what becomes of it. */
 export interface Note {
-  /** As it was written there, with its value. */
+  /** The setting as it is written in the other configuration, with its value. */
   readonly setting: string;
   readonly position: SourcePosition;
   readonly text: string;
@@ -60,7 +60,7 @@ export interface Mapping {
   readonly settings: readonly string[];
   /** Left out: evictd has no counterpart. */
   readonly becomes?: string;
-  /** Without a counterpart: why, and what comes nearest. With one: what differs. */
+  /** Without a counterpart: why, and the nearest one. With a counterpart: the difference. */
   readonly note?: string;
 }
 

@@ -3,7 +3,7 @@ import { amount, percent } from './values.js';
 /** A least amount of memory or swap: a share of the whole, or bytes. */
 export type Least = { readonly percent: number } | { readonly bytes: number };
 
-/** For earlyoom and nohang, which choose among all processes: evictd ends only the configured workloads. */
+/** The hint for earlyoom and nohang, which choose among all processes: evictd ends only the configured workloads. */
 export const NO_WORKLOADS: readonly string[] = [
   'evictd ends only what a source of `workloads` names, and never by the name of a process. Remove the # before one of ' +
     'these lines, or name your own slices and units (docs/systemd.md):',

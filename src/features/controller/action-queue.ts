@@ -5,12 +5,12 @@ import { messageOf } from '../../errors.js';
 
 /** Actions at the same time (kube-controller-manager: UpdateWorkerSize). */
 const WORKERS = 8;
-/** Until the watch shows what an action has done, it is not repeated. */
+/** An action is not repeated within this time, until the watch shows its effect. */
 const SEEN_WITHIN_NS = 1_000_000_000n;
 const FIRST_PAUSE_NS = 1_000_000_000n;
 const LONGEST_PAUSE_NS = 30_000_000_000n;
 
-/** After an action of an object, how long there is no other one of its kind. */
+/** The time after an action of an object in which no other of its kind begins. */
 interface Pause {
   readonly untilNs: bigint;
   readonly failures: number;

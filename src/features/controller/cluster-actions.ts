@@ -154,7 +154,7 @@ async function nodeNow(ask: ActionParts['ask'], name: string): Promise<NodeNow |
   };
 }
 
-/** As kube-controller-manager's. */
+/** An event as kube-controller-manager writes it. */
 function taintEvent({ namespace, name, uid }: ClusterPod, action: string, what: string): ClusterEvent {
   return {
     regarding: { kind: 'Pod', namespace, name, uid },
@@ -166,7 +166,7 @@ function nameOf({ namespace, name }: ClusterPod): string {
   return `${namespace}/${name}`;
 }
 
-/** In RFC 3339, without parts of a second, as v1.Time. */
+/** The time in RFC 3339 without fractions of a second, as v1.Time. */
 function now(): string {
   return new Date().toISOString().replace(/\.\d+/, '');
 }

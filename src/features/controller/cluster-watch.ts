@@ -87,7 +87,7 @@ export class ClusterWatch {
     return [...this.#problems.values()];
   }
 
-  /** Until when every change of nodes and leases has been seen. */
+  /** The time until which every change of nodes and leases has been seen. */
   get seenNs(): bigint {
     const [nodes = 0n, confirmed = 0n] = [this.#confirmedNs.get('nodes'), this.#confirmedNs.get('leases')];
     const stall = this.#stall;

@@ -19,7 +19,7 @@ export interface ControllerParts extends LeadParts {
   readonly listen: ListenAddress | undefined;
 }
 
-/** As kube-controller-manager's client (--kube-api-qps, --kube-api-burst). */
+/** The rate of kube-controller-manager's client (--kube-api-qps, --kube-api-burst). */
 const RATE = { perSecond: 20, burst: 30 };
 /** Each attempt ends in a few seconds: after so long the process does nothing any more. */
 const STUCK_NS = 60_000_000_000n;

@@ -25,7 +25,7 @@ export interface ElectionParts {
 /** Takes the lease and renews it, until it is closed. */
 export class Election {
   readonly #parts: ElectionParts;
-  /** As the server had it last. undefined: there is none. */
+  /** The Lease as the server had it last. undefined: there is none. */
   #lease: { readonly object: object; readonly seen: SeenLease } | undefined;
   /** This process has written `#lease` last, and need not read it again. */
   #isOwn = false;
@@ -62,7 +62,7 @@ export class Election {
     return this.#failure ?? (this.#hasAnswer ? undefined : 'the Lease has not been read yet');
   }
 
-  /** Since the last attempt has ended, in ns. */
+  /** The time since the end of the last attempt, in ns. */
   sinceAttemptNs(): bigint {
     return this.#parts.nowNs() - this.#attemptedNs;
   }
@@ -130,7 +130,7 @@ export class Election {
     this.#lease = { object: body as object, seen: seeLease(this.#lease?.seen, leaseOf(body).spec, this.#parts.nowNs()) };
   }
 
-  /** With the resource version that was read: the server refuses it where another process has written since. */
+  /** Writes with the resource version that was read: the server refuses it if another process has written since. */
   #write(spec: LeaseSpec): Promise<ApiAnswer> {
     const { namespace, name, annotations } = this.#parts;
     const before = (this.#lease?.object ?? {}) as { readonly metadata?: { readonly annotations?: object }; readonly spec?: object };

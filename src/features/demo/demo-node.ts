@@ -8,7 +8,7 @@ export interface DemoNode {
   readonly limitBytes: bigint;
   /** evictd evicts when less is available. */
   readonly thresholdBytes: bigint;
-  /** For JSON. */
+  /** The description for JSON. */
   readonly described: {
     readonly cgroup: string | null;
     readonly cgroupVersion: 1 | 2 | null;

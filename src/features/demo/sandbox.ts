@@ -32,7 +32,7 @@ export class Sandbox implements DemoNode {
 
   private constructor(
     private readonly hierarchy: CgroupHierarchy,
-    /** Below the mount. */
+    /** The path below the mount. */
     readonly path: string,
     { names, limitBytes, thresholdBytes }: SandboxPlan,
     /** v2: the directory whose cgroup.subtree_control the demo changed. */

@@ -16,7 +16,7 @@ interface DiskWatchParts {
 
 /** A disk is near a threshold below this multiple of it. */
 const NEAR = 2n;
-/** While a threshold is met or near: the least interval, and the largest part of the time for measuring. */
+/** The shortest interval while a threshold is met or near, and the largest share of the time that measuring may take. */
 const MET_NS = 5_000_000_000n;
 const NEAR_NS = 60_000_000_000n;
 const MET_PART = 20n;

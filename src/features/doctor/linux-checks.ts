@@ -21,7 +21,7 @@ import { nodeCheck, notifiersCheck, reclaimCheck, shutdownDelayCheck } from './c
 import { numaCheck } from './checks/numa.js';
 import { overcommitCheck, swapCheck, watermarksCheck } from './checks/memory.js';
 
-/** In the order of the report: the foundations first. */
+/** The checks in the order of the report: the foundations first. */
 export const LINUX_CHECKS: readonly CheckKind<LinuxFacts>[] = [
   kernelVersionCheck,
   pressureCheck,

@@ -99,7 +99,7 @@ export interface NodeFacts {
   /** memory.available is the kernel's estimate; `missing`: it should be, but /proc/meminfo has none. Left out: no. */
   readonly estimated?: boolean | 'missing';
   readonly thresholds: readonly Threshold[];
-  /** In units of the signal. */
+  /** Capacities in the unit of the signal. */
   readonly capacities: ReadonlyMap<Signal, bigint>;
   /** undefined: the node or the addon is missing. */
   readonly notifiers: readonly NotifierState[] | undefined;

@@ -12,7 +12,7 @@ import {
 } from './checks/service.js';
 import { volumesCheck } from './checks/filesystems.js';
 
-/** In the order of the report. */
+/** The checks in the order of the report. */
 export const WINDOWS_CHECKS: readonly CheckKind<WindowsFacts>[] = [
   nodeVersionCheck,
   addonCheck,

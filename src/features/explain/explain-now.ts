@@ -42,7 +42,7 @@ export interface ExplainedMoment {
   /** Pauses that an operator set. */
   readonly pauses: readonly TimedPause[];
   readonly observations: Observations;
-  /** With what protects each workload now. */
+  /** The ranking with the current protection of each workload. */
   readonly ranking: readonly RankedWorkload[];
   /** Left out: no evictd guards the node, and no operator can evict a workload. */
   readonly found?: Candidates;

@@ -35,7 +35,7 @@ interface Past {
   readonly conditions: Set<string>;
   /** The reason of each pause by an operator, by the path of its workload; '': of all evictions. */
   readonly pauses: Map<string, string>;
-  /** Since the first of these episodes began. */
+  /** Alerts since the first of these episodes began. */
   alerts: readonly JournalRecord[];
   readonly inFlight: Map<unknown, JournalRecord>;
   ended: readonly JournalRecord[];
@@ -99,7 +99,7 @@ const listIn = (record: JournalRecord, field: string): readonly unknown[] => {
   return Array.isArray(list) ? list : [];
 };
 
-/** As records have it. */
+/** A pause as records have it. */
 interface RecordedPause {
   readonly workload?: { readonly path: string };
   readonly reason?: unknown;
@@ -202,7 +202,7 @@ async function* recordsUntil(
   }
 }
 
-/** As the record of a start names it: 'memory.available<100Mi'. */
+/** The threshold as the record of a start names it: 'memory.available<100Mi'. */
 function whenOf(record: JournalRecord): string {
   const signal = textIn(record, 'signal') ?? '?';
   return textIn(record, 'when') ?? `${signal}${isSignal(signal) ? operatorOf(signal) : ''}${textIn(record, 'threshold') ?? ''}`;

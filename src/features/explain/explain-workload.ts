@@ -8,7 +8,7 @@ import { isBelow } from '../../core/workload/cgroup.js';
 import type { Protection, Workload } from '../../core/workload/workload.js';
 import type { NeighbourExplanation, WorkloadExplanation } from './explanation.js';
 
-/** Where the rules that match a workload set a key: 'rules[0].critical (/etc/evictd/config.yaml:3:15)'. */
+/** The places where the rules that match a workload set a key: 'rules[0].critical (/etc/evictd/config.yaml:3:15)'. */
 export type SettingsOf = (workload: Workload, key: 'critical' | 'priority' | 'requests.memory') => readonly string[];
 
 interface RankedMoment {

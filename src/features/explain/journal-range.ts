@@ -12,7 +12,7 @@ export interface JournalRange {
   readonly endedMs: number;
 }
 
-/** Where a time is in the journal. */
+/** The place of a time in the journal. */
 export interface JournalMoment extends JournalRange {
   /** The wall clock showed that time more than once, and was set back after this one. undefined: once. */
   readonly setBackAfterMs: number | undefined;

@@ -6,7 +6,7 @@ import { RecordingStream } from '../../recording/recording-stream.js';
 
 /** A reading of the node in a recording. */
 export interface RecordedMoment {
-  /** Since 1970. */
+  /** Milliseconds since 1970. */
   readonly atMs: number;
   readonly observations: Observations;
 }

@@ -23,7 +23,7 @@ import { BackwardJoining, ForwardJoining } from '../../journal/reading/eviction-
 
 /** Which events to show. Empty lists and undefined: all. */
 export interface HistoryFilter {
-  /** In the journal's format: UTC with milliseconds. */
+  /** The time in the journal's format: UTC with milliseconds. */
   readonly since: string | undefined;
   readonly until: string | undefined;
   readonly workloads: readonly string[];

@@ -16,7 +16,7 @@ import { NS_PER_MS } from '../../core/quantity/duration.js';
 /** Hooks that run at the same time, preEvict and postEvict together. */
 const MAX_RUNNING = 8;
 const MEMORY_MAX_BYTES = 256n << 20n;
-/** At the start and after a reload, for the warning. */
+/** The timeout of the check at the start and after a reload, which warns. */
 const CHECKED_WITHIN_MS = 5_000;
 
 export interface HookParts {

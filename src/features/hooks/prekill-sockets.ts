@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { trustOf } from '../../host/linux/process/other-writer.js';
 import { native } from '../../native/index.js';
 
-/** Where systemd v260 looks for them: oomd.conf(5), "PREKILL EVENT". */
+/** The directory in which systemd v260 looks for sockets: oomd.conf(5), "PREKILL EVENT". */
 export const PREKILL_DIRECTORY = '/run/systemd/oomd.prekill.hook';
 /** A reply has a few bytes. */
 const MAX_REPLY_BYTES = 64 * 1024;

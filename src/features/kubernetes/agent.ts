@@ -25,7 +25,7 @@ export interface AgentParts {
   readonly config: KubernetesConfig;
   readonly nodeName: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where the last known pods are saved. */
+  /** The file with the last known pods. */
   readonly podsFile: string;
   readonly dryRun: boolean;
   readonly bootId: string;
@@ -47,7 +47,7 @@ interface SavedPods {
 const FILE_VERSION = 1;
 /** Changes within this time are saved together. */
 const SAVED_AFTER_MS = 1_000;
-/** Without a change: so much older than it was the saved age of the pods may be. */
+/** The interval of saves without a change, by which the saved age of the pods may be wrong. */
 const SAVED_EVERY_NS = 300n * NS_PER_SECOND;
 /** A single failure is not logged: an API server that restarts ends every watch. */
 const LOGGED_FAILURE = 2;

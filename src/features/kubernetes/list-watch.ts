@@ -13,7 +13,7 @@ import type { ApiAnswer, ApiClient } from './client/api-client.js';
 
 /** The timeout of one page. */
 const LIST_WITHIN_MS = 30_000;
-/** Until a watch is accepted. */
+/** The timeout until a watch is accepted. */
 const OPEN_WITHIN_MS = 10_000;
 
 /** The objects that are followed: '/api/v1/pods'. */

@@ -11,7 +11,7 @@ const QUERY = { labelSelector: 'component=kube-controller-manager' };
 const WITHIN_MS = 5_000;
 /** A lease that does not change counts as held for so long: its holder may come back, and the wall clock says nothing. */
 const ABSENT_NS = 60_000_000_000n;
-/** Without an answer for so long nothing is known. */
+/** The time without an answer after which nothing is known. */
 const STALE_NS = 30_000_000_000n;
 /** Taints that it has set within this time show that it acts. */
 const TAINTED_MS = 60_000;
@@ -47,7 +47,7 @@ export class ManagerWatch {
     this.#pods = managerPodsOf(pods.body);
   }
 
-  /** As its Lease says; '': there is none, or it is not known. */
+  /** renewTime of its Lease; '': there is none, or it is not known. */
   get renewTime(): string {
     return this.#lease === undefined || this.#lease === 'none' ? '' : this.#lease.spec.renewTime;
   }

@@ -17,7 +17,7 @@ export class PodStore {
   #pods: readonly NodePod[] | undefined = [];
   #unreadable = new Map<string, string>();
 
-  /** In the order in which they became known. The same array while nothing has changed. */
+  /** The pods in the order in which they became known. The same array while nothing has changed. */
   get pods(): readonly NodePod[] {
     return (this.#pods ??= [...this.#byUid.values()].flatMap(({ pod }) => pod ?? []));
   }

@@ -11,7 +11,7 @@ import { hasEnded, type OpenNotifier } from './notifier.js';
 const BUSCTL = '/usr/bin/busctl';
 const TIMEOUT_NS = 10_000_000_000n;
 const MEMORY_MAX_BYTES = 64n << 20n;
-/** At the same time: a bus that hangs takes each to its timeout. */
+/** The maximum number of notifications at the same time: a bus that hangs takes each to its timeout. */
 const MAX_RUNNING = 4;
 
 const SHORTAGES: Readonly<Record<Resource, string>> = {

@@ -18,14 +18,14 @@ export class AdjustedProcess {
   found: number;
   /** Another program changed evictd's value: evictd leaves it. */
   left: boolean;
-  /** As last read or written; undefined: not read yet since evictd started. */
+  /** The value as last read or written; undefined: not read yet since evictd started. */
   now: number | undefined;
   /** Whether `now` is a value of evictd's that differs from the original. */
   ours: boolean;
   /** The last value that the kernel refused. */
   refused: number | undefined;
 
-  /** Without `now` it is from the file: the process has one of the written values, or its original one. */
+  /** Without `now` the process is from the file: it has one of the written values, or its original one. */
   constructor({ pid, start, found, left }: FoundProcess, now?: number, ours = true) {
     this.pid = pid;
     this.start = start;

@@ -127,7 +127,7 @@ export class Ledger {
   }
 }
 
-/** For the file. Only for a workload with written values: without them there is nothing to restore. */
+/** The workload for the file. Only for a workload with written values: without them there is nothing to restore. */
 function storedOf({ members, written, ...workload }: AdjustedWorkload): FoundWorkload {
   const processes = [...members.values()].map(({ pid, start, found, left }) => ({ pid, start, found, left }));
   return { ...workload, written: [...written], processes };

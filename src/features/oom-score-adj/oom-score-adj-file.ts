@@ -15,7 +15,7 @@ const START = 22 - 3;
 /** Distinguishes a process from later ones with the same pid. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** In clock ticks since boot. */
+  /** The start time in clock ticks since boot. */
   readonly start: string;
   readonly parent: number;
 }
@@ -116,7 +116,7 @@ export class ProcessListing {
     }
   }
 
-  /** As `see`, in batches. */
+  /** The same as `see`, in batches. */
   *seen(pids: readonly number[]): Generator<void, SeenProcess[]> {
     const seen: SeenProcess[] = [];
     for (let at = 0; at < pids.length; at += AT_A_TIME) {
@@ -126,7 +126,7 @@ export class ProcessListing {
     return seen;
   }
 
-  /** Without processes that ended or may not be read. */
+  /** Reads the processes. Those that ended or may not be read are left out. */
   see(pids: readonly number[]): SeenProcess[] {
     return pids.flatMap((pid) => {
       try {

@@ -19,7 +19,7 @@ export interface OomScoreAdjusterParts {
   readonly log: Log;
 }
 
-/** For how long a slice of work holds up a wake. */
+/** The longest time that a slice of work delays a wake. */
 const SLICE_NS = 1_000_000n;
 /** How often in one tick processes are looked for that were forked while values were written. */
 const ROUNDS = 8;

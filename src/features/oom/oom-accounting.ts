@@ -32,7 +32,7 @@ export interface OomAccountingParts {
   readonly hasLog: () => boolean;
 }
 
-/** For how long a slice of work holds up a wake. */
+/** The longest time that a slice of work delays a wake. */
 const SLICE_NS = 1_000_000n;
 /** A group is killed at once, and no process id is reused as soon. */
 const GROUP_US = 1_000_000;

@@ -46,7 +46,7 @@ export class CgroupValues {
   /** undefined: not looked up yet. */
   #isRecursive: boolean | undefined;
   readonly #followed = new Map<string, Followed>();
-  /** As last asked for. Nothing else is ever followed. */
+  /** The values that were requested last. Only these are followed. */
   #wanted: ReadonlyMap<string, ReadonlySet<RawValue>> | undefined;
   /** Rows by what is read of them. */
   #groups: ReadonlyMap<number, Uint32Array> | undefined;
@@ -125,7 +125,7 @@ export class CgroupValues {
     if (Number.isFinite(request) && request > 0) values.set('memory.request', request);
   }
 
-  /** For one pass. */
+  /** The protections of one pass. */
   #openProtection(): ReadProtection {
     const { memory } = this.#parts.hierarchies;
     if (memory === undefined) return () => 0;

@@ -25,7 +25,7 @@ export interface ReclaimYield {
   readonly errors: readonly string[];
 }
 
-/** In one write, which cannot be ended: a disk may be slow. */
+/** The bytes of one write, which cannot be interrupted: a disk may be slow. */
 const PART_BYTES = 8n * 1024n * 1024n;
 
 /** Writes memory.reclaim in parts, each on a worker thread, one cgroup after another. Never rejects. */

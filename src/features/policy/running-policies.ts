@@ -104,7 +104,7 @@ export class RunningPolicies {
     return this.#reader.problems();
   }
 
-  /** At a tick. */
+  /** Called at a tick: arms missing triggers again. */
   retry(): void {
     this.#triggers.arm();
   }
@@ -116,7 +116,7 @@ export class RunningPolicies {
   }
 }
 
-/** As of the workload that the cgroup is. */
+/** The name of the cgroup as a workload. */
 function nameOf(path: string): string {
   return unitNameOf(path.slice(path.lastIndexOf('/') + 1));
 }

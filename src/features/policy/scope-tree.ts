@@ -133,9 +133,9 @@ export class ScopeTree implements TreeShape {
 
 interface Holder {
   readonly path: string;
-  /** From {@link ownerOf}. */
+  /** The owner from {@link ownerOf}. */
   readonly owner: string | undefined;
-  /** Below the owner. */
+  /** The level below the owner. */
   readonly level: number;
 }
 

@@ -7,7 +7,7 @@ const TICKS: ReadonlySet<WakeSource> = new Set(['start', 'tick', 'reload']);
 
 /** Follows, from tick to tick, the policies that settings of units and memory nodes of workloads make. */
 export class UnitPolicies implements StepListener {
-  /** As text: what is read is new each time. */
+  /** The last policies as text, to compare with: each reading makes new objects. */
   #known = textOf([]);
 
   /**

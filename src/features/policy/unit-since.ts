@@ -1,7 +1,7 @@
 import { slicePath, unitNameOf, unitPlace } from '../../core/systemd/unit.js';
 import type { UnitManager } from '../../monitor/ports/unit-port.js';
 
-/** Without an answer for so long the connection is renewed. Until then no other age is taken for that of a unit. */
+/** After this time without an answer the connection is renewed. Until then no other age replaces that of the unit. */
 const ANSWERED_WITHIN_NS = 10_000_000_000n;
 
 /**

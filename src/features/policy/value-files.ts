@@ -2,7 +2,7 @@ import { RAW_VALUES, type KernelSource, type RawValue } from '../../core/policy/
 import { fieldCount } from '../../host/linux/sampling/kernel-source.js';
 import type { FileSpec } from '../../native/binding.js';
 
-/** Where values are read: of a cgroup of v1 or v2, or of the machine. */
+/** The place of values: a cgroup of v1 or v2, or the machine. */
 export type ValuePlace = 'v1' | 'v2' | 'node';
 
 /** v1: where a cgroup's other files are, in the order of the directories beside it. On v2 all files are in one. */
@@ -25,7 +25,7 @@ interface Located {
   readonly columns: readonly number[];
 }
 
-/** From here on it is not a limit: `max`, or on v1 the largest number of whole pages. */
+/** Values from this one on are not a limit: `max`, or on v1 the largest number of whole pages. */
 const NO_LIMIT = 2 ** 62;
 
 /** @param values  those that have no file in this place, or lines that are weighed, are left out */

@@ -15,7 +15,7 @@ export interface OomComparison {
 }
 
 export interface OomComparisons {
-  /** In evictd's order; only workloads that this OOM can hit. */
+  /** The workloads that this OOM can hit, in evictd's order. */
   readonly workloads: readonly OomComparison[];
   readonly workloadOf: (task: OomTask) => RankedWorkload | undefined;
 }
@@ -50,7 +50,7 @@ export function compareWithKernel(ranking: readonly RankedWorkload[], order: Oom
   return { workloads, workloadOf };
 }
 
-/** For each workload the first process whose selection kills one of its own, in that order. */
+/** For each workload the first process whose selection kills one of its processes, in that order. */
 function hitsOf(
   { candidates }: OomOrder,
   workloadOf: (task: OomTask) => RankedWorkload | undefined,

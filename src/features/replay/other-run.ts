@@ -35,7 +35,7 @@ export class OtherRun {
     private applyRules: ApplyRules,
   ) {}
 
-  /** In force from the next step on. */
+  /** Sets the configuration from the next step on. */
   reconfigure(policy: Policy, applyRules: ApplyRules): void {
     this.policy = policy;
     this.applyRules = applyRules;
@@ -210,7 +210,7 @@ class ReplayedNode {
     return { ...observations, observed };
   }
 
-  /** Without workloads that ended in the replay, with those that ended only in the recording. */
+  /** The usages without workloads that ended in the replay, and with those that ended only in the recording. */
   usages(usages: readonly WorkloadUsage[]): readonly WorkloadUsage[] {
     const kept = this.#kept();
     const present = usages.filter(({ workload: { id } }) => !this.#ended.has(id) && !kept.has(id));

@@ -83,7 +83,7 @@ export interface ReplayReport {
   readonly file: string;
   /** Why runs of the file are unreadable. */
   readonly damages: readonly string[];
-  /** At least one. */
+  /** The runs of the recording, at least one. */
   readonly runs: readonly RunReport[];
 }
 

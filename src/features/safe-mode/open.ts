@@ -68,7 +68,7 @@ export class SafeMode {
     return true;
   }
 
-  /** From an eviction on, this boot is named in the state directory until the machine has outlasted it. */
+  /** Names this boot in the state directory at its first eviction, until the machine has outlasted it. */
   readonly listener: StepListener = {
     stepped: ({ effects }) => {
       if (!effects.some(({ kind }) => kind === 'evict')) return;

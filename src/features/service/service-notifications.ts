@@ -11,7 +11,7 @@ export interface ServiceParts {
   readonly what: () => string;
 }
 
-/** In parts of the watchdog's time: no message for a pass sooner than this after the last, … */
+/** A message for a pass comes no sooner after the last one than the watchdog's time divided by this, … */
 const EARLIEST = 4n;
 /** … a pass has to be made by then, … */
 const LATEST = 2n;
@@ -45,7 +45,7 @@ export class Service implements StepListener, Heartbeat {
     for (const type of conditions) this.#conditions.add(type);
   }
 
-  /** After a start and after each reload. If it cannot be sent, it is sent with the next message. */
+  /** Called after a start and after each reload. If the message cannot be sent, it is sent with the next one. */
   ready(): void {
     if (this.parts.manager === undefined) return;
     this.#isReadyDue = true;

@@ -51,7 +51,7 @@ export class MachineShutdown implements StepListener {
     this.#listener = listener;
   }
 
-  /** At the start and at every reload. A shutdown that has begun keeps its configuration. */
+  /** Called at the start and at every reload. A shutdown that has begun keeps its configuration. */
   configure({ shutdown }: Pick<Config, 'shutdown'>): void {
     this.#periods = shutdownGracePeriods(shutdown);
     this.#follow();

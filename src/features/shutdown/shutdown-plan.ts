@@ -22,7 +22,7 @@ export interface ShutdownWorkload {
 }
 
 export interface ShutdownGroup extends ShutdownGracePeriod {
-  /** In the given order. */
+  /** The workloads in the given order. */
   readonly workloads: readonly ShutdownWorkload[];
 }
 
@@ -92,7 +92,7 @@ function withOthers(
 /** The workloads that systemd stops with a unit, by id of the unit's workload. */
 export type WorkloadsStoppedWith = ReadonlyMap<string, readonly Workload[]>;
 
-/** As far as known. */
+/** The workloads that systemd stops with a unit, as far as known. */
 export function workloadsStoppedWith(
   { usages, stop }: Pick<Candidates, 'usages' | 'stop'>,
   turn: ShutdownGroupStart,

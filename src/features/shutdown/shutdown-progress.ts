@@ -30,7 +30,7 @@ export type ShutdownResult = 'ended' | 'killed' | 'already-ended' | 'evicted' | 
 
 export interface EndedWorkload extends EndingWorkload {
   readonly result: ShutdownResult;
-  /** Since the request. */
+  /** The time since the request. */
   readonly afterNs: bigint;
   /** The number of processes that have `survived`; undefined: not known. */
   readonly processesLeft?: number | undefined;
@@ -111,7 +111,7 @@ export function minGraceNs(gracePeriodNs: bigint): bigint {
   return maxBigInt(gracePeriodNs, MIN_GRACE_NS);
 }
 
-/** While systemd stops other units first, the unit keeps its full time, within its group's. */
+/** A unit that systemd stops after other units keeps its full time, within the time of its group. */
 function inQueue(one: EndingWorkload, reading: VictimReading | undefined, { index, endsAtNs }: GroupNow, nowNs: bigint): EndingWorkload {
   if (reading?.queued === undefined || one.group !== index) return one;
   return { ...one, killsAtNs: maxBigInt(one.killsAtNs, minBigInt(nowNs + minGraceNs(one.gracePeriodNs), endsAtNs)) };

@@ -27,7 +27,7 @@ import { Victims, type DyingVictim } from '../../monitor/victims.js';
 import { minBigInt } from '../../core/quantity/integer.js';
 import { messageOf } from '../../errors.js';
 
-/** For how long an error is tried again: the shutdown of the machine does not wait longer. */
+/** The time for which evictd retries after an error: the shutdown of the machine does not wait longer. */
 const TRIES_FOR_NS = 2_000_000_000n;
 const TRIES_AGAIN_NS = 200_000_000n;
 
@@ -55,7 +55,7 @@ export class ShutdownRun {
    */
   #awaited: ReadonlySet<string> | undefined;
   #signalsAtNs = 0n;
-  /** Since when every attempt has thrown. */
+  /** The time since which every attempt has thrown. */
   #failingSinceNs: bigint | undefined;
   #hasStumbled = false;
   #running = true;
@@ -275,7 +275,7 @@ export class ShutdownRun {
     this.#events.over(this.course, late);
   }
 
-  /** For the record only: an error in it is ignored. */
+  /** Workloads that started too late to be signalled, for the record only: an error here is ignored. */
   #late(): readonly Workload[] {
     try {
       const candidates = this.#parts.workloads.candidates();

@@ -39,7 +39,7 @@ export class Shutdown implements Pick<StepListener, 'stepped'> {
 
   constructor(private readonly parts: ShutdownParts) {}
 
-  /** From the begin of a shutdown until it is cancelled. */
+  /** Whether a shutdown has begun and was not cancelled. */
   get lasts(): boolean {
     return this.#lasts;
   }

@@ -119,7 +119,7 @@ export class AddedPods {
     return Array.from({ length: count }, (_item, index) => named(pod, owned, nameOf(index)));
   }
 
-  /** With the priority of its class (DefaultTolerationSeconds: of 300 s for a node that fails). */
+  /** The pod with the priority of its class (DefaultTolerationSeconds: 300 s for a node that fails). */
   #admitted({ scheduling }: SimulatedPod, document: Field): SchedulerPod {
     const spec = member(document, 'spec');
     const admission = admitPriority(

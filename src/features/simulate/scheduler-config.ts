@@ -57,7 +57,7 @@ function profilesAt(config: Field): SchedulerProfiles {
   );
 }
 
-/** Where the plugins are those of the file. */
+/** The extension points at which the plugins of the file are simulated. */
 const SIMULATED: ReadonlySet<string> = new Set(['multiPoint', 'preFilter', 'filter', 'postFilter', 'preScore', 'score']);
 
 const PREPARED = [

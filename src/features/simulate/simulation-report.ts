@@ -8,7 +8,7 @@ import type { SimulateOptions } from './written-command.js';
 export interface SimulationReport {
   readonly cluster: DumpedCluster;
   readonly options: Pick<SimulateOptions, 'scores' | 'startTime'>;
-  /** In the order of the nodes. */
+  /** The use of the nodes, in their order. */
   readonly before: readonly NodeUse[];
   readonly after: readonly NodeUse[];
   readonly events: readonly TimelineEvent[];

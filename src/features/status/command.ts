@@ -70,7 +70,7 @@ export function statusCommand({ io, open, againMs = AGAIN_MS }: StatusDeps): Com
 
 const PLAIN_COLUMNS = 120;
 
-/** For the screen of a terminal, with a line for the prompt; else for a file. */
+/** The drawing for the screen of a terminal, with a line for the prompt; else for a file. */
 export function drawingFor(io: Io): Drawing {
   const { isTTY, columns, rows, env } = io;
   return {
@@ -81,7 +81,7 @@ export function drawingFor(io: Io): Drawing {
   };
 }
 
-/** From the running evictd; without one from the node. @param timeoutMs  for the answer of evictd */
+/** The status of the running evictd; without one, of the node. @param timeoutMs  for the answer of evictd */
 export function openStatus(loaded: LoadedConfig, timeoutMs?: number): ReadStatus {
   let own: ReadStatus | undefined;
   return async (asked, ended) => {

@@ -16,7 +16,7 @@ export function secondsOf(ns: bigint): number {
   return Math.round(Number(ns) / 1e6) / 1e3;
 }
 
-/** Until a monotonic time; 0: it is over. */
+/** The seconds until a monotonic time; 0: it is over. */
 export function secondsUntil(atNs: bigint, { nowNs }: Moment): number {
   return atNs > nowNs ? secondsOf(atNs - nowNs) : 0;
 }

@@ -52,7 +52,7 @@ export function timeText(seconds: number): string {
   return formatDuration(BigInt(Math.floor(seconds)) * 1_000_000_000n);
 }
 
-/** In which a workload's usage is counted for a signal. */
+/** The unit of a workload's usage for a signal. */
 export function unitOf(signal: Signal): SignalStatus['unit'] {
   return signal === 'pid.available' ? 'processes' : signal.endsWith('.inodesFree') ? 'inodes' : 'bytes';
 }

@@ -34,7 +34,7 @@ export class SignalHistory {
     return this.#times.length < SAMPLES ? this.#times : [...this.#times.slice(this.#next), ...this.#times.slice(0, this.#next)];
   }
 
-  /** In the unit of the signal, pressure from 0 to 1, at each of the times; NaN: not read then. */
+  /** Values in the unit of the signal, pressure from 0 to 1, at each of the times; NaN: not read then. */
   of(signal: Signal): readonly number[] {
     const values = this.#values.get(signal);
     if (values === undefined) return this.#times.map(() => NaN);

@@ -1,5 +1,5 @@
 const BLOCKS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
-/** For terminals that show ASCII only. */
+/** The bars for terminals that show ASCII only. */
 const ASCII = ['_', '.', '-', '=', '+', '*', '%', '#'] as const;
 /** The least share of the capacity from the lowest block to the highest one: a smaller change looks as small as it is. */
 const MIN_SPAN = 0.05;

@@ -21,7 +21,7 @@ export interface StatusDocument {
   readonly thresholds: readonly ThresholdStatus[];
   readonly conditions: readonly ConditionStatus[];
   readonly taints: readonly TaintStatus[];
-  /** With the first of `left`. null: the node is not cordoned. */
+  /** The drain of a cordoned node; `left` has the first workloads only. null: the node is not cordoned. */
   readonly drain: DrainStatus | null;
   /** null: this system has no PSI. */
   readonly pressure: NodePressure | null;
@@ -91,7 +91,7 @@ export interface SignalStatus {
   readonly reason?: string;
   /** evictd does not follow pressure at rest: this average of the kernel is shown. */
   readonly standIn?: 'avg10';
-  /** At each of historyAgesSeconds. */
+  /** The values at each of historyAgesSeconds. */
   readonly history: readonly (number | null)[];
 }
 
@@ -103,23 +103,23 @@ export interface ThresholdStatus {
   /** The first is the starved one. All must be met. */
   readonly operands: readonly OperandStatus[];
   readonly graceSeconds: number;
-  /** Since when it is met, or owes min reclaim. */
+  /** The time since which it is met, or owes min reclaim. */
   readonly since: string | null;
-  /** Until evictd acts on it; 0: it does. null: it is not met. */
+  /** The time until evictd acts on it; 0: it does. null: it is not met. */
   readonly actsInSeconds: number | null;
 }
 
 export interface OperandStatus {
   readonly signal: Signal;
   readonly limit: Amount | null;
-  /** Until the limit is reached, in the unit of the signal; below 0: beyond it. */
+  /** The distance to the limit in the unit of the signal; below 0: beyond it. */
   readonly distance: Amount | null;
 }
 
 export interface ConditionStatus {
   readonly type: ConditionType;
   readonly status: 'True' | 'False' | 'Unknown';
-  /** Until it clears, if no threshold of it is met. null: it is not true, or a threshold holds it. */
+  /** The time until it clears, if no threshold of it is met. null: it is not true, or a threshold holds it. */
   readonly clearsInSeconds: number | null;
 }
 
@@ -144,12 +144,12 @@ export interface CandidatesStatus {
 }
 
 export interface CandidateStatus {
-  /** From 1; null: it is protected. */
+  /** The place in the order, from 1; null: it is protected. */
   readonly place: number | null;
   readonly name: string;
   readonly path: string;
   readonly priority: number;
-  /** In the unit of the signal, bytes for pressure. */
+  /** The usage in the unit of the signal, bytes for pressure. */
   readonly usage: Amount | null;
   readonly request: Amount;
   readonly exceedsRequest: boolean;
@@ -166,7 +166,7 @@ export interface EvictionStatus {
   /** `terminating`: SIGTERM was sent. `dying`: SIGKILL was sent. `exited`: no process is left, its effect is measured. */
   readonly phase: 'terminating' | 'dying' | 'exited';
   readonly phaseSeconds: number;
-  /** Until SIGKILL. null: it was sent. */
+  /** The time until SIGKILL. null: it was sent. */
   readonly killsInSeconds: number | null;
   readonly usageBytes: Amount;
   readonly processes: number | null;
@@ -186,7 +186,7 @@ export interface BudgetStatus {
   readonly resources: readonly {
     readonly resource: Resource;
     readonly remaining: number;
-    /** Until one more eviction may be made. null: one may be made now, or none ever. */
+    /** The time until one more eviction may be made. null: one may be made now, or none ever. */
     readonly freeInSeconds: number | null;
   }[];
 }

@@ -210,7 +210,7 @@ export interface Scrolled {
 /** What the other columns of a candidate take, with a short reason. */
 const BESIDE_NAME = 76;
 const NARROWEST_NAME = 24;
-/** From here on there is room for every word. */
+/** The width from which on there is room for every word. */
 const WIDE = 100;
 
 export function candidateLines(

@@ -78,7 +78,7 @@ function shortDrain(drain: Drain | undefined): DrainStatus | null {
   return { ...status, left: status.left.slice(0, LISTED) };
 }
 
-/** At rest evictd does not follow pressure; then the kernel's average stands in, as for `check`. */
+/** Adds the kernel's averages of pressure, as `check` reads them: at rest evictd does not follow pressure. */
 function withStandIns(observations: Observations, stalls: readonly Stall[], { nowNs: timeNs }: Moment): Observations {
   const standIns = [...(observations.pending?.keys() ?? [])].flatMap((signal) => {
     if (!isPressure(signal)) return [];

@@ -10,7 +10,7 @@ import { native } from '../../native/index.js';
 /** Compared where other events are handled in between, and where they are not. */
 const COMPARED = 256;
 const COMPARED_AT_ONCE = 32;
-/** For how long a reading holds up a wake. */
+/** The longest time that a reading delays a wake. */
 const SLICE_NS = 300_000n;
 /** What is older says little of a workload that grows. */
 const FRESH_NS = 10_000_000_000n;

@@ -43,7 +43,7 @@ export interface NodeParts {
 
 type Reading = Observation | Missing;
 
-/** While statistics are behind, no event may follow. */
+/** The interval of looks while statistics are behind, because no event may follow. */
 const BEHIND_LOOK_NS = 100_000_000n;
 
 const AWAITED: Missing = { missing: 'no container runtime has reported yet where images are, and filesystems.imagefs is not set' };

@@ -13,7 +13,7 @@ interface Written {
   readonly id: string;
 }
 
-/** Beside the lock: only accounts that may write to the runtime directory can make a request. */
+/** The path beside the lock: only accounts that may write to the runtime directory can make a request. */
 function requestPath(lock: string): string {
   return lock.replace(/\.lock$/, '.request.json');
 }

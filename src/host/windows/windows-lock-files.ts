@@ -20,7 +20,7 @@ interface RecordedHolder extends Holder {
   readonly createdAt: string;
 }
 
-/** Beside the lock, because Windows lets no other process read or write a locked file. */
+/** The path beside the lock, because Windows lets no other process read or write a locked file. */
 function holderPath(lock: string): string {
   return lock.replace(/\.lock$/, '.holder.json');
 }
@@ -69,7 +69,7 @@ export function lockHoldersIn(directory: string): readonly number[] {
   return names.filter((name) => name.endsWith('.lock')).flatMap((name) => lockHolder(join(directory, name)) ?? []);
 }
 
-/** With LockFileEx; a file beside the lock contains the holder. */
+/** Locks the instance with LockFileEx; a file beside the lock contains the holder. */
 export function lockInstance(
   runtimeDirectory: string,
   node: LockedNode,

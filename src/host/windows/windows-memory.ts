@@ -25,7 +25,7 @@ export const MACHINE_READERS: Readonly<Record<Exclude<WindowsSignal, DiskSignal>
   'memory.kernelAvailable': physicalAvailable,
 };
 
-/** In pages. Usage above the capacity (a page file was made smaller) leaves 0. */
+/** The observation of amounts in pages. Usage above the capacity (a page file was made smaller) leaves 0. */
 function observation(capacity: bigint, used: bigint, pageSize: bigint, timeNs: bigint, source: string): Observation {
   const left = capacity > used ? capacity - used : 0n;
   return { available: left * pageSize, capacity: capacity * pageSize, timeNs, source };

@@ -39,7 +39,7 @@ class WindowsNodeReader implements WindowsNode {
   readonly #looks = new MemoryPolling();
   readonly #low: LowMemory;
   #seen: VolumesSeen;
-  /** Since a threshold has asked for them. */
+  /** The signals that a threshold has requested. */
   readonly #requested = new Set<Signal>();
 
   constructor({ filesystems, thresholds = [] }: WindowsNodeConfig, native: WindowsBinding) {

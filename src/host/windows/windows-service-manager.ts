@@ -45,7 +45,7 @@ class ServiceControl implements ServiceManager {
     return true;
   }
 
-  /** After this report the lock is free for the next start. An end without it counts as a failure of the service. */
+  /** Reports the end. The lock is then free for the next start. An end without the report counts as a failure of the service. */
   ended(): void {
     if (this.#state === 'called') {
       this.#attempt(() => {

@@ -21,7 +21,7 @@ type OpenEviction = { -readonly [Key in keyof Eviction]: Eviction[Key] } & {
 };
 type Single = Extract<HistoryEvent, { kind: 'record' }>;
 
-/** For records from the oldest to the newest. Events come in the order of their decisions. */
+/** Joins records from the oldest to the newest. Events come in the order of their decisions. */
 export class ForwardJoining implements Joining {
   readonly #queue: (OpenEviction | Single)[] = [];
   readonly #open = new Map<string, OpenEviction>();
@@ -101,7 +101,7 @@ export class ForwardJoining implements Joining {
   }
 }
 
-/** For records from the newest to the oldest: an outcome comes before its decision. */
+/** Joins records from the newest to the oldest: an outcome comes before its decision. */
 export class BackwardJoining implements Joining {
   readonly #ends = new Map<string, OpenEviction>();
   /** The decisions that the next run resumed, by node. */

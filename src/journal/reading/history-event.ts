@@ -75,7 +75,7 @@ export function isPart(type: string): boolean {
   return PARTS.has(type);
 }
 
-/** With the victim's id, because a new run may restart the numbers of decisions. */
+/** The key of an eviction, with the victim's id, because a new run may restart the numbers of decisions. */
 export function evictionKey(record: JournalRecord): string {
   const id = objectIn(record, 'victim').id;
   return JSON.stringify([record.node, record.decision, id]);

@@ -107,7 +107,7 @@ class PartialLine {
   }
 }
 
-/** Without zeros at both ends: preallocated space, or data lost in a power failure. */
+/** The line without zeros at both ends: preallocated space, or data lost in a power failure. */
 function withoutPadding(line: Buffer): Buffer {
   let [from, to] = [0, line.length];
   while (from < to && line[from] === 0) from += 1;

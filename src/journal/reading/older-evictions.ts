@@ -38,7 +38,7 @@ async function firstLine(files: readonly OpenFile[], isWanted: (line: Buffer) =>
   return undefined;
 }
 
-/** Where the line begins; undefined: it is not in the file. */
+/** The offset of the line in the file; undefined: it is not there. */
 async function offsetOf(line: Buffer, { file, size }: OpenFile): Promise<number | undefined> {
   const piece = Buffer.alloc(PIECE_BYTES + line.length);
   for (let at = 0; at < size; at += PIECE_BYTES) {

@@ -239,7 +239,7 @@ function versionIn(text: string, isLoose: boolean): SemanticVersion {
   return version;
 }
 
-/** Without the lines of the library that point at the place. */
+/** The message without the lines of the library that point at the place. */
 function firstLine(error: unknown): string {
   return messageOf(error).split('\n')[0] ?? '';
 }

@@ -48,12 +48,12 @@ export class JsonObjects {
   /** Depth of braces and brackets. */
   #depth = 0;
   #inString = false;
-  /** In an item that is null, true, false or a number. */
+  /** Whether it is in an item that is null, true, false or a number. */
   #inWord = false;
   /** The part ended in an escape. */
   #isEscaped = false;
   #line = 1;
-  /** Where the line starts in #buffer; negative: in a part that is gone. */
+  /** The offset of the line in #buffer; negative: in a part that is gone. */
   #lineStart = 0;
   /** Depth within the list; undefined: in no list. */
   #itemsDepth: number | undefined;

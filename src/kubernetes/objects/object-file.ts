@@ -142,7 +142,7 @@ function brokenName(text: string): string {
   return begin.includes(`"${own}"`) ? name : ''; // not if the name itself is cut off
 }
 
-/** Where the parser stopped. */
+/** The place where the parser stopped. */
 function placeWithin(text: string, start: TextPosition): TextPosition {
   const lines = text.slice(0, syntaxErrorOffset(text)).split('\n');
   const column = (lines.at(-1) ?? '').length + 1;

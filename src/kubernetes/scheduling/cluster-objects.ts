@@ -50,7 +50,7 @@ export function nameOf(object: Field): string {
   return textOf(member(member(object, 'metadata'), 'name'));
 }
 
-/** As kubectl takes an object without one. */
+/** The namespace; without one `default`, as in kubectl. */
 export function namespaceOf(object: Field): string {
   return textOf(member(member(object, 'metadata'), 'namespace')) || 'default';
 }

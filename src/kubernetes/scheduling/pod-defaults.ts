@@ -35,7 +35,7 @@ function containerWithDefaults(container: Field, usesHostNetwork: boolean): Read
   };
 }
 
-/** With limits of the pod, its requests are those of its containers, or else the limits. */
+/** The defaults at pod level: if the pod has limits, its requests are those of its containers, or else the limits. */
 function podLevel(pod: Field): Readonly<Record<string, unknown>> {
   const resources = member(member(pod, 'spec'), 'resources');
   const limits = Object.fromEntries(Object.entries(entriesOf(member(resources, 'limits'))).filter(([name]) => isPodLevelResource(name)));
@@ -47,7 +47,7 @@ function podLevel(pod: Field): Readonly<Record<string, unknown>> {
   return { resources: { ...entriesOf(resources), requests } };
 }
 
-/** Without keys that have no value. */
+/** The entries of a map; keys without a value are left out. */
 function entriesOf(field: Field): Record<string, unknown> {
   return Object.fromEntries(members(field).flatMap(([name, value]) => (isAbsent(value) ? [] : [[name, value.value]])));
 }

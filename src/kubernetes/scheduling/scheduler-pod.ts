@@ -120,7 +120,7 @@ export function spreadConstraintsAt(list: Field, podLabels: Labels): readonly Sp
   }));
 }
 
-/** Without a selector the constraint selects no pod, whatever the keys (podtopologyspread/common.go: mergeLabelSetWithSelector). */
+/** A constraint without a selector selects no pod, whatever the keys (podtopologyspread/common.go: mergeLabelSetWithSelector). */
 function withMatchLabelKeys(selector: LabelSelector | undefined, keys: Field, labels: Labels): LabelSelector | undefined {
   return selector && { requirements: [...labelKeysAt(keys, 'In', labels), ...selector.requirements] };
 }
@@ -159,7 +159,7 @@ function requiredFeaturesAt(spec: Field): readonly string[] {
   ];
 }
 
-/** With a tag: as nodes report images. */
+/** The name with a tag, as nodes report images. */
 function imageNameAt(field: Field): string {
   const image = textOf(field);
   return image.lastIndexOf(':') <= image.lastIndexOf('/') ? `${image}:latest` : image;

@@ -40,7 +40,7 @@ function jsonValue(value: unknown): Json {
   return typeof value === 'object' && value !== null ? jsonAct(value) : (value as Exclude<Json, object>);
 }
 
-/** Without what is less than one. */
+/** The time in ns, rounded down to milliseconds. */
 function milliseconds(ns: bigint): bigint {
   return ns - (ns % 1_000_000n);
 }

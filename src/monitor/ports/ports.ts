@@ -173,7 +173,7 @@ export interface SignalResult {
   readonly passing?: 'unsent' | 'in part' | undefined;
 }
 export interface VictimSample {
-  /** At least: for a second after cgroup.kill it is not counted. 0: none is left, whatever was started later. */
+  /** A lower bound: for a second after cgroup.kill processes are not counted. 0: none is left; later processes do not count. */
   readonly processes: number;
   readonly usageBytes: bigint | undefined;
   /** As in VictimReading. */
@@ -230,7 +230,7 @@ export type ProgramEnd = { readonly result: 'succeeded' } | { readonly result: '
 
 /** Runs programs that operators have configured, if only root can change them. Never blocks. */
 export interface ProgramRunner {
-  /** As CommandRunner, after the check, which has the same time limit. */
+  /** Runs like CommandRunner, after the check, which has the same time limit. */
   run(command: LimitedCommand): Promise<ProgramEnd>;
   /** Why it would refuse a program, as far as that is known in time; undefined: it would not. Never rejects. */
   problemOf(program: string, withinMs: number): Promise<string | undefined>;

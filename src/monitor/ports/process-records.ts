@@ -11,7 +11,7 @@ export interface ProcessReader {
 export interface ProcessRecords {
   /** One of these may be evicted soon. Reads their processes a little later, between other events. */
   expect(workloads: readonly Workload[]): void;
-  /** For the record of the decision: what was read. Reads now only where the signal is not urgent, or none follows. */
+  /** The processes for the record of the decision. Reads them now only if the signal is not urgent, or none follows. */
   decided(decision: Decision): VictimProcesses | undefined;
   /** All signals of the step were sent. Reads what is left of the victim's processes if `decided` knew none. */
   signalled(decision: Decision): void;

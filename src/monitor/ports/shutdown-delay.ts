@@ -15,7 +15,7 @@ export interface ShutdownEvents {
 /** A delay lock on the shutdown of the machine (systemd-logind). */
 export interface ShutdownDelay {
   readonly state: ShutdownDelayState;
-  /** To be called once. Takes the lock, again whenever it is lost. */
+  /** Called once. Takes the lock, and takes it again whenever it is lost. */
   start(events: ShutdownEvents): void;
   /** Lets the machine go down. May be called twice. */
   release(): void;

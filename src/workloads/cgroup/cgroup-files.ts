@@ -152,7 +152,7 @@ function sample(
   };
 }
 
-/** On the path of an eviction: nothing is copied. */
+/** Runs on the path of an eviction: nothing is copied. */
 function bound(usage = NaN, swapBytes: bigint, guaranteedBytes: bigint | undefined): CgroupSample | undefined {
   if (Number.isNaN(usage)) return undefined;
   const usageBytes = BigInt(usage);

@@ -117,7 +117,7 @@ function kubernetesPartOf({ uid, namespace, name, labels, owner, workload, delet
   return { uid, namespace, name, labels, priority, ...more };
 }
 
-/** At most systemd's timeout, after which systemd kills the unit anyway. */
+/** The grace period, at most systemd's timeout, after which systemd kills the unit anyway. */
 function graceOf(givenNs: bigint | undefined, timeoutStopNs: bigint | undefined): bigint | undefined {
   return givenNs === undefined || (timeoutStopNs !== undefined && timeoutStopNs < givenNs) ? timeoutStopNs : givenNs;
 }
@@ -139,7 +139,7 @@ export function preferenceParts(
   return { ...(oomPreference && { oomPreference }), ...(isAvoided && { avoid: true }) };
 }
 
-/** As for a pod with one container with this request and limit (undefined: none) for every resource. */
+/** The class of a pod with one container with this request and limit (undefined: none) for every resource. */
 export function qosClass(requestBytes: bigint, limitBytes: bigint | undefined): QosClass {
   if (requestBytes === 0n) return 'BestEffort';
   return limitBytes !== undefined && requestBytes >= limitBytes ? 'Guaranteed' : 'Burstable';

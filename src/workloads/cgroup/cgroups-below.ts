@@ -3,7 +3,7 @@ import { subdirectoriesIn } from '../../byte-paths.js';
 import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 import type { CgroupNames } from './cgroup-names.js';
 
-/** For kind (/system.slice/docker-ID.scope/kubelet.slice/kubelet-kubepods.slice), also within another container. */
+/** The levels of kind (/system.slice/docker-ID.scope/kubelet.slice/kubelet-kubepods.slice), also within another container. */
 const DEEPEST = 6;
 const MAX_CGROUPS = 4096;
 

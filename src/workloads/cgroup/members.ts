@@ -17,7 +17,7 @@ type EffectOf = (workload: { readonly name: string; readonly path: string }) => 
 
 interface MembersParts {
   readonly hierarchy: CgroupHierarchy;
-  /** Without duplicates; roots of reports first. A cgroup belongs to the first root that reports it. */
+  /** Roots without duplicates; those of reports first. A cgroup belongs to the first root that reports it. */
   readonly roots: readonly MemberRoot[];
   readonly effectOf: EffectOf;
   /** Active page cache is usage. */

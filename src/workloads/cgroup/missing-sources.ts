@@ -30,7 +30,7 @@ export function missingSources(roots: readonly SourceRoot[]): readonly SourcePro
   });
 }
 
-/** Where there is no memory controller. */
+/** The workloads of a machine without a memory controller. */
 export function noWorkloads(sources: readonly WorkloadSourceSpec[]): WorkloadSource {
   return {
     candidates: () => ({ usages: [], unreadable: [], timeNs: process.hrtime.bigint() }),

@@ -44,7 +44,7 @@ export class OomPreferences {
   }
 }
 
-/** In order of precedence: with both set a cgroup is never evicted, as in systemd-oomd. */
+/** Attributes in order of precedence: with both set a cgroup is never evicted, as in systemd-oomd. */
 const ATTRIBUTES: readonly (readonly [attribute: string, preference: OomPreference])[] = [
   ['user.oomd_omit', 'omit'],
   ['user.oomd_avoid', 'avoid'],

@@ -12,7 +12,7 @@ export interface Protectable {
   readonly name: string;
   readonly path: string;
   readonly effect: { readonly critical: boolean; readonly liftProtection: boolean };
-  /** From {@link listedProtection}. */
+  /** The protection from {@link listedProtection}. */
   readonly listed: Protection | undefined;
   readonly oomPreference?: OomPreference | undefined;
   /** Whether a kubelet manages it as a pod that the API server has not reported. */

@@ -26,7 +26,7 @@ export interface TreeShape {
 
 /** What a listing does with the holders. */
 export interface TreeVisitor {
-  /** Before it is listed. */
+  /** Called before the holder is listed. */
   follow(holder: string): void;
   unfollow(holder: string): void;
   /** It could not be listed. */

@@ -58,7 +58,7 @@ export function* lookUpName({ engines, id }: ContainerScope, uid: number): Looku
   return uid === 0 || (yield* hasRuntime(uid, [...lookedFor, ...configured])) ? { lookedFor } : { isNameless: true };
 }
 
-/** Where these files belong to, or what a running one has: `runroot` of Podman, `exec-root` of Docker. */
+/** Whether a runtime directory of these files exists, or one of a running runtime: `runroot` of Podman, `exec-root` of Docker. */
 function* hasRuntime(uid: number, files: readonly string[]): Lookup<boolean> {
   const roots = files.map((file) => file.replace(STATE, ''));
   const running = ['containers', 'docker', 'containerd'].map((name) => `/run/user/${String(uid)}/${name}`);
@@ -256,7 +256,7 @@ function inSpecification(text: string): NameFound | undefined {
 
 const CRI = ['sandbox-namespace', 'sandbox-name', 'container-name'].map((key) => `io.kubernetes.cri.${key}`);
 
-/** As a `cri` source names them. */
+/** The name that a `cri` source gives it. */
 function podName(namespace: string, pod: string | undefined, container: string | undefined): string {
   return [namespace, pod, container].filter((part) => part !== undefined).join('/');
 }

@@ -70,7 +70,7 @@ export class ReportedRoot implements MemberRoot {
     return false;
   }
 
-  /** As listed; undefined: not reported. */
+  /** The workload as listed; undefined: not reported. */
   reported(path: string): Reported | undefined {
     return this.#byPath.get(path);
   }

@@ -35,7 +35,7 @@ export interface DiskMeasurement {
   readonly problems: readonly SourceProblem[];
 }
 
-/** Since when each filesystem is short, monotonic; left out: since now. */
+/** The monotonic time since which each filesystem is short; left out: since now. */
 export type ShortSince = Partial<Readonly<Record<FilesystemRole, bigint>>>;
 
 /** Other measurements, each with its own interval. */
@@ -131,7 +131,7 @@ function holdingOn(
   return { uses: stays.reduce((sum, { amount }) => plus(sum, amount), gone), frees: gone, atNs };
 }
 
-/** Without roles that `tell` has nothing about. */
+/** The values by role. Roles for which `tell` returns undefined are left out. */
 export function forRoles<T>(tell: (role: FilesystemRole) => T | undefined): Partial<Record<FilesystemRole, T>> {
   const known: Partial<Record<FilesystemRole, T>> = {};
   for (const role of FILESYSTEM_ROLES) {

@@ -35,7 +35,7 @@ export interface WindowsMember {
 
 /** Finds workloads among processes. */
 export class WindowsSources {
-  /** Without duplicates. */
+  /** Jobs without duplicates. */
   readonly jobs: readonly string[];
   readonly #services: readonly ReturnType<typeof compileWindowsGlob>[];
   readonly #programs: readonly ReturnType<typeof compileWindowsGlob>[];

@@ -24,7 +24,7 @@ function alone(threshold: Threshold): Found | undefined {
   };
 }
 
-/** On a whole machine some task always runs while others wait for the CPU (Documentation/accounting/psi.rst). */
+/** CPU pressure `full` of a machine is always 0: some task runs while others wait (Documentation/accounting/psi.rst). */
 function neverMet(threshold: Threshold, machine: MachineFacts | undefined): Found | undefined {
   if (machine?.pressureOf === undefined || machine.pressureOf === 'cgroup') return undefined;
   const full = operandsOf(threshold).find(({ signal }) => {

@@ -11,7 +11,7 @@ import type { SchedulerPod } from '../scheduler-pod.js';
 
 /** An image that nodes have. */
 interface ClusterImage {
-  /** As the first node of them reports it, for all (pkg/scheduler/backend/cache, addNodeImageStates, v1.36.2). */
+  /** The size as the first node with the image reports it (pkg/scheduler/backend/cache, addNodeImageStates, v1.36.2). */
   readonly bytes: number;
   readonly nodes: number;
 }
@@ -66,7 +66,7 @@ export class Cluster {
     for (const pod of pods) if (this.#states.has(pod.nodeName)) this.add(pod, pod.nodeName);
   }
 
-  /** In a fixed order; `index` of each is its place here. */
+  /** The nodes in a fixed order; `index` of each is its place here. */
   get nodes(): readonly NodeState[] {
     return this.#list;
   }
@@ -81,7 +81,7 @@ export class Cluster {
     return this.#nodeOf.keys();
   }
 
-  /** Where the pod is; undefined: nowhere. */
+  /** The node of the pod; undefined: none. */
   nodeOf(pod: SchedulerPod): string | undefined {
     return this.#nodeOf.get(pod)?.node.name;
   }

@@ -45,14 +45,14 @@ export class NodeState {
     for (const port of pod.hostPorts) this.#usedPorts.set(keyOf(port), port);
   }
 
-  /** As in the scheduler a port is free once one of the pods that use it is gone. */
+  /** Removes a pod. As in the scheduler, its port is free although another pod may use it, too. */
   remove(pod: SchedulerPod): void {
     this.#pods.delete(pod);
     this.#addUsage(pod, -1n);
     for (const port of pod.hostPorts) this.#usedPorts.delete(keyOf(port));
   }
 
-  /** To try changes on. */
+  /** A copy to try changes on. */
   copy(): NodeState {
     return new NodeState(this.node, this.index, this);
   }

@@ -74,7 +74,7 @@ export const nodeResourcesFit: FilterPlugin = ({ pod, profile }) => {
   };
 };
 
-/** Without extended resources that the profile ignores. */
+/** The requests without extended resources that the profile ignores. */
 function countedRequests(requests: Amounts, { ignoredResources, ignoredResourceGroups }: SchedulerProfile): Amounts {
   const isIgnored = (name: string): boolean =>
     isExtendedResource(name) && (ignoredResources.includes(name) || ignoredResourceGroups.includes(name.split('/')[0] ?? ''));

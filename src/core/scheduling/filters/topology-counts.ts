@@ -29,7 +29,7 @@ export class TopologyCounts {
     return value === undefined ? 0 : (this.#counts.get(topologyKey)?.get(value) ?? 0);
   }
 
-  /** Where the node is, of all topology keys. */
+  /** The counts of the node's domains, one for each topology key. */
   allOf(node: SchedulerNode): readonly number[] {
     return [...this.#counts.keys()].map((topologyKey) => this.of(node, topologyKey));
   }

@@ -76,7 +76,7 @@ class SpreadDomains {
     return (this.#counts.get(value) ?? 0) + this.#self - least > maxSkew ? SKEWED : undefined;
   }
 
-  /** As in the scheduler, a pod that is terminating counts here. */
+  /** Adds a pod (1) or removes it (-1). As in the scheduler, a terminating pod counts here. */
   move(other: SchedulerPod, state: NodeState, sign: 1 | -1): void {
     if (other.namespace !== this.input.pod.namespace || !selects(this.constraint.selector, other.labels)) return;
     this.#moved = state.node.labels.get(this.constraint.topologyKey);

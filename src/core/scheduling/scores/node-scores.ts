@@ -28,7 +28,7 @@ const PLUGINS: Readonly<Partial<Record<string, ScorePlugin>>> = {
   ImageLocality: imageScores,
 };
 
-/** In the order of the feasible nodes. */
+/** Scores in the order of the feasible nodes. */
 export function nodeScores(input: PlacementInput, feasible: readonly NodeState[]): readonly NodeScores[] {
   const scored = input.profile.plugins.scores.flatMap(({ name, weight }) => {
     const scores = PLUGINS[name]?.(input, feasible);

@@ -5,7 +5,7 @@ import type { NodeState } from '../cluster/node-state.js';
 import type { ScoringStrategy, UtilizationPoint, WeightedResource } from '../scheduler-profile.js';
 
 interface ResourceUse extends WeightedResource {
-  /** With the pod. */
+  /** The requested amount, with the pod. */
   readonly requested: bigint;
   readonly without: bigint;
   readonly allocatable: bigint;

@@ -13,7 +13,7 @@ export interface DetectedCondition {
   readonly when?: (node: string) => string;
   readonly unless?: (node: string) => string;
   readonly forSeconds?: number;
-  /** For a cgroup outside of the scope, what comes nearest is the same of the node. */
+  /** For a cgroup outside of the scope, the same metric of the node comes nearest. */
   readonly nearNode?: true;
   readonly isNever?: true;
   /** It has no counterpart. */

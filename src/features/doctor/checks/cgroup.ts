@@ -60,7 +60,7 @@ export const cgroupNamespaceCheck = defineCheck(
   },
 );
 
-/** Without the memory controller workloads have neither usage nor limits (cgroup-v2.rst, "Enabling and Disabling"). */
+/** The memory controller: without it workloads have neither usage nor limits (cgroup-v2.rst, "Enabling and Disabling"). */
 export const controllersCheck = defineCheck(
   'cgroup.controllers',
   ['cgroup', 'service'],

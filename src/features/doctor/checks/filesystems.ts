@@ -33,7 +33,7 @@ const IN_MEMORY: readonly string[] = ['tmpfs', 'ramfs'];
 /** Filesystems that depend on a server. */
 const MAY_HANG: readonly string[] = ['fuse', 'nfs', 'cifs', 'smb2', 'ceph', '9p'];
 
-/** For a day of evictions: a record with its ranking has a few kilobytes. */
+/** The space for a day of evictions: a record with its ranking has a few kilobytes. */
 const JOURNAL_BYTES = 16n << 20n;
 
 /** The small files in the runtime directory, and their replacements. */
@@ -163,7 +163,7 @@ function* ownProblems(role: 'state' | 'runtime', type: string, answer: There): G
   }
 }
 
-/** For a day of evictions and the ring. */
+/** The space for a day of evictions and the ring. */
 const ROOM_BYTES = 16n << 20n;
 
 /** The volumes that evictd watches or writes to. */

@@ -13,7 +13,7 @@ export const nodeVersionCheck = defineCheck('process.node', ['runtime'], ({ runt
   return broken(id, `Node ${node} is older than ${OLDEST.join('.')}`, `install Node ${OLDEST.join('.')} or later`, details);
 });
 
-/** Without the addon evictd can neither watch nor evict. */
+/** The addon: without it evictd can neither watch nor evict. */
 export const addonCheck = defineCheck('process.addon', ['runtime'], ({ runtime: { addon, abi, napi } }, id) => {
   if ('file' in addon) return ok(id, `${addon.file} loads (Node-API ${napi}, ABI ${abi})`, { file: addon.file, abi, napi });
   return broken(id, addon.failure, addon.hint ?? 'reinstall evictd', { failure: addon.failure, abi, napi });
@@ -82,7 +82,7 @@ export const descriptorsCheck = defineCheck(
   },
 );
 
-/** Without SeDebugPrivilege evictd cannot end processes of other users. Usually an administrator has it. */
+/** SeDebugPrivilege: without it evictd cannot end processes of other users. Usually an administrator has it. */
 export const rightsCheck = defineCheck('process.rights', ['rights'], ({ rights: { isAdministrator, debugPrivilege } }, id) => {
   if (isUnseen(debugPrivilege)) return unseen(id, 'whether evictd can end processes of other users', debugPrivilege);
   const details = { canSignalOthers: debugPrivilege, isAdministrator };

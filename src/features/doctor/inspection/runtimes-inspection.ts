@@ -25,7 +25,7 @@ export interface ExaminedRuntimes {
   close(): void;
 }
 
-/** Without the addon nothing can be read, so no runtime is asked. */
+/** Asks the container runtimes; none if there is no addon, because nothing can be read then. */
 export async function askRuntimes(config: Config, native: Binding | undefined): Promise<ExaminedRuntimes> {
   if (native === undefined) return { runtimes: [], filesystems: config.filesystems, close: () => undefined };
   const [{ foundFilesystems }, { askApiServer }] = await Promise.all([

@@ -5,7 +5,7 @@ import type { SourceProblem } from '../../../monitor/ports/ports.js';
 import { selectsUnits } from '../../../workloads/kinds/source-spec.js';
 import { lintConfig } from '../../../config/lint-notices.js';
 
-/** On cgroup v2, which needs most (workloads/cgroup-files). */
+/** The number of files on cgroup v2, which needs most (workloads/cgroup-files). */
 const FILES_EACH = 6;
 
 /**

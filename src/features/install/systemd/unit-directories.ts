@@ -32,7 +32,7 @@ export function unitDirectories(
   };
 }
 
-/** Where the socket for metrics is made, unless evictd may write there anyway. */
+/** The directories of the socket for metrics, unless evictd may write there anyway. */
 function socketDirectories(metrics: Config['metrics'], writable: readonly string[]): readonly string[] {
   if (metrics === undefined || !('socket' in metrics)) return [];
   const directory = dirname(metrics.socket);

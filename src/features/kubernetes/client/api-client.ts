@@ -15,7 +15,7 @@ export interface ApiRequest {
   readonly body?: unknown;
   /** Left out: application/json. */
   readonly contentType?: string;
-  /** Until the whole answer is there. The wait for the client's own limit counts. */
+  /** The timeout for the whole answer. The wait for the client's own limit counts. */
   readonly withinMs: number;
   /** The tokens that the request takes from that limit. Left out: 1. 2: also for the next request, which then takes 0. */
   readonly tokens?: number;

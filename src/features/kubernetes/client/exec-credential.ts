@@ -67,7 +67,7 @@ function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv): 
   });
 }
 
-/** Without the arguments, which Node adds to the message of a program that has failed. */
+/** The failure without the arguments, which Node adds to the message of a program that has failed. */
 function failureOf({ code, signal, message }: ExecFileException): string {
   if (typeof code === 'string') return message;
   return signal ? `it was ended by ${signal}` : `it ended with status ${String(code)}`;

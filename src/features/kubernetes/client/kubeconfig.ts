@@ -25,7 +25,7 @@ export function kubeconfigAccess(path: string): ReadAccess {
   };
 }
 
-/** Without the words of the file that errors have, which may be a secret. */
+/** The reason without the words of the file that errors have, which may be a secret. */
 function reasonOf(error: unknown): string {
   if (error instanceof DocumentError) return `${error.path || 'the document'} has a value of a wrong type`;
   if (error instanceof YAMLParseError) return `it is not YAML at line ${String(error.linePos?.[0].line)}`;

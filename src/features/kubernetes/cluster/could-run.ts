@@ -11,7 +11,7 @@ import { nodeNameOf } from '../node-name.js';
 import { ClusterDump } from './cluster-dump.js';
 import { readLiveCluster } from './live-cluster.js';
 
-/** Where a pod of this node could run now, as Kubernetes' scheduler places it. */
+/** The node on which a pod of this node could run now, as Kubernetes' scheduler places it. */
 export interface CouldRun {
   /** The best node first. */
   readonly nodes: readonly { readonly node: string; readonly score: number }[];
@@ -37,7 +37,7 @@ export interface CouldRunParts {
   readonly mostPages?: number;
   /** Ends the request. */
   readonly signal?: AbortSignal;
-  /** For the whole answer. */
+  /** The timeout for the whole answer. */
   readonly withinMs: number;
 }
 

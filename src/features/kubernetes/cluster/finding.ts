@@ -1,6 +1,6 @@
 import type { TextPosition } from '../../../kubernetes/objects/json-objects.js';
 
-/** In a file, or an answer of the API server, which has no lines. */
+/** A place in a file, or in an answer of the API server, which has no lines. */
 export interface FindingPlace extends Partial<TextPosition> {
   /** A path, of a file or of the API; or 'standard input'. */
   readonly file: string;

@@ -9,7 +9,7 @@ interface Listed {
   readonly path: string;
   readonly kind: string;
   readonly apiVersion: string;
-  /** Without these there is nothing to simulate. */
+  /** Whether the simulation needs these objects. */
   readonly isRequired?: true;
   /** Many clusters have none. */
   readonly isOptional?: true;
@@ -50,7 +50,7 @@ const [FOUND, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, GONE, TOO_MANY_REQUESTS] = [20
 
 /** What a caller has for the cluster. */
 export interface LiveLimits {
-  /** For all answers together; left out: a minute for each. */
+  /** The timeout for all answers together; left out: a minute for each. */
   readonly withinMs?: number;
   /** The maximum number of pages of 500 objects; left out: any number. */
   readonly mostPages?: number;
@@ -60,7 +60,7 @@ export interface LiveLimits {
   readonly without?: readonly string[];
 }
 
-/** As kube-controller-manager's client. */
+/** The rate of kube-controller-manager's client. */
 const RATE = { perSecond: 20, burst: 30 };
 /** Retries of a request that the server answers with Retry-After, as in client-go. */
 const RETRIES = 10;

@@ -3,7 +3,7 @@ import { printable } from '../../../core/name/printable.js';
 import { EvictdError } from '../../../errors.js';
 import type { CouldRun, CouldRunParts } from './could-run.js';
 
-/** Where a pod could run now; or why that is not known. */
+/** The node on which a pod could run now; or why that is not known. */
 export type Rescheduling = CouldRun | Unknown;
 export interface Unknown {
   readonly unknown: string;
@@ -11,7 +11,7 @@ export interface Unknown {
   readonly code: string;
 }
 
-/** For the lists of the API server; the placement takes less than a second. */
+/** The timeout for the lists of the API server; the placement takes less than a second. */
 const WITHIN_MS = 8_000;
 
 /**

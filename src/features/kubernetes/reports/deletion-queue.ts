@@ -122,7 +122,7 @@ export class DeletionQueue {
     }
   }
 
-  /** As in core/kubernetes/pending-deletion.ts. `ifReleased`: evictd has ended it if a signal has reached it. */
+  /** The end of an eviction. `ifReleased`: evictd has ended the pod if a signal has reached it. */
   concluded(decision: number, isEvicted: boolean | 'ifReleased'): void {
     if (isEvicted === true) this.release(decision);
     const isReleased = this.#pending.some((pod) => pod.decision === decision && !this.#held.has(pod.uid));

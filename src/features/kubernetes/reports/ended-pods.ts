@@ -46,7 +46,7 @@ export class EndedPods {
     if (ended !== undefined && (lastStartMs(pod) ?? 0) > ended.endedMs) this.evictedAgain(uid);
   }
 
-  /** With its last status. */
+  /** A pod was removed from the API server; `pod` has its last status. */
   removed(pod: Json): void {
     this.seen(pod);
     this.#byUid.delete(uidOf(pod));

@@ -24,7 +24,7 @@ export interface NodeReportParts {
   readonly log: Pick<Log, 'info' | 'warn'>;
   /** Left out: random. Tests wait less. */
   readonly pauseMs?: (failures: number) => number;
-  /** After a conflict with another program. Left out: random. Tests wait less. */
+  /** The wait after a conflict with another program. Left out: random. Tests wait less. */
   readonly conflictMs?: number;
 }
 
@@ -37,7 +37,7 @@ interface Wanted {
 /** The pause after a conflict. The limit of the client (5 requests a second) permits the reading and the patch again by then. */
 const CONFLICT_MS = 400;
 const CONFLICT_JITTER_MS = 600;
-/** As the kubelet reports a status that has not changed (nodeStatusReportFrequency). */
+/** The interval in which the kubelet reports a status that has not changed (nodeStatusReportFrequency). */
 const HEARTBEAT_NS = 300_000_000_000n;
 const HINT = 'evictd doctor names permissions that are missing';
 /** Why a cordon is left as it is, and what an operator can do. */
@@ -52,7 +52,7 @@ const CORDON_STAYS = {
   ],
   unknown: ['this evictd does not know of having cordoned it', 'kubectl uncordon ends that, if it is not being drained'],
 } as const;
-/** Until the kubelet has reported, the node is read again as after so many failures: within 30 s. */
+/** Until the kubelet has reported, the node is read again as after this number of failures: within 30 s. */
 const REPORT_AWAITED_FAILURES = 6;
 /** An eviction does not wait longer for the taint, or until the node is cordoned. */
 const PUBLISHED_WITHIN_MS = 1_000;
@@ -151,7 +151,7 @@ export class NodeReport implements StepListener {
     this.#failures = 0;
   }
 
-  /** Until the node is read again after a conflict. */
+  /** Waits until the node is read again after a conflict. */
   async #paused(): Promise<void> {
     const { conflictMs = CONFLICT_MS + Math.random() * CONFLICT_JITTER_MS } = this.#parts;
     await new Promise((resolve) => setTimeout(resolve, conflictMs).unref());

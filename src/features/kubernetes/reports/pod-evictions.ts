@@ -48,7 +48,7 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
   /** Pods that a previous evictd killed and did not follow, and why the eviction is over, by serial. */
   readonly #killedBefore = new Map<number, string>();
 
-  /** For evictions in flight: an evictd that was killed before it saved the deletions does so now. */
+  /** For evictions in flight, adds the deletions that a killed evictd had not saved. */
   constructor(parts: ApiPodEvictionsParts, restored: RestoredEvictions) {
     this.#parts = parts;
     for (const eviction of restored.state.evictions) {

@@ -7,7 +7,7 @@ export type Ask = (call: ApiCall & { readonly withinMs: number; readonly tokens?
 
 /** What outlives a restart. */
 export interface SavedSection {
-  /** From the evictd before; undefined: nothing. */
+  /** The saved state of the previous evictd; undefined: nothing. */
   readonly before: unknown;
   /** Written at once. undefined: nothing. */
   keep(value: unknown): void;

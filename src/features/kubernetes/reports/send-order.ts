@@ -6,7 +6,7 @@ import type { PendingDeletion, PendingDeletions } from '../../../core/kubernetes
  */
 export type CallFailure = 'call' | 'permission' | 'error' | 'unanswered' | 'server';
 
-/** In a row. Then the server is away, and further calls would only add to its load. */
+/** Errors in a row after which the server counts as away, because further calls would only add to its load. */
 const MAX_ERRORS = 2;
 
 /**
@@ -18,7 +18,7 @@ export class SendOrder {
   readonly #last = new Set<string>();
   /** The same, where the server has answered no call since: all are tried in the order of their age once it does. */
   readonly #unproved = new Set<string>();
-  /** In this round. */
+  /** Uids of the pods whose call has failed in this round. */
   readonly #failed = new Set<string>();
   #hasAnswered = false;
   #errors = 0;
@@ -40,7 +40,7 @@ export class SendOrder {
     return left.find(({ uid }) => !late.includes(uid)) ?? first;
   }
 
-  /** In this round. */
+  /** Whether the server has answered in this round. */
   get hasAnswered(): boolean {
     return this.#hasAnswered;
   }

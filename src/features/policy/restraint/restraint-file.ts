@@ -7,7 +7,7 @@ import type { Restraint } from './restraint.js';
 
 const VERSION = 2;
 
-/** Where every evictd saves what it holds, and looks for what others have left: whatever its configuration. A tmpfs. */
+/** The directory of every evictd's restraints, whatever its configuration, so that another evictd can lift them. A tmpfs. */
 export const HELD_DIRECTORY = '/run/evictd';
 
 type Stored = Omit<Restraint, 'id'> & { readonly id: string };

@@ -11,7 +11,7 @@ export interface Restraint {
   readonly target: string;
   /** Its cgroup. */
   readonly path: string;
-  /** With the control file: on v1 it may be in another hierarchy. */
+  /** The directory of the control file: on v1 it may be in another hierarchy. */
   readonly directory: string;
   readonly id: bigint;
   readonly file: 'memory.high' | 'cgroup.freeze' | 'freezer.state';

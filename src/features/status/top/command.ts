@@ -13,7 +13,7 @@ interface TopOptions extends ConfigOptions {
 }
 
 const SHORTEST_MS = 100;
-/** After this time without an answer the screen says that evictd does not answer. */
+/** The time without an answer after which the screen says that evictd does not answer. */
 const TIMEOUT_MS = 3_000;
 
 export const top: MakeCommand = ({ io, onStop, onReload }) => {

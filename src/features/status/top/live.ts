@@ -15,7 +15,7 @@ export interface LiveParts extends TerminalStreams {
   /** A warning of the command on a line that the view hides. */
   readonly warning: string | undefined;
   readonly read: ReadStatus;
-  /** To rank workloads for at first; undefined: evictd chooses. */
+  /** The first signal to rank workloads for; undefined: evictd chooses. */
   readonly signal: ResourceSignal | undefined;
   readonly errorText: (error: unknown) => string;
   /** Registers what is called when the process shall stop. */

@@ -9,7 +9,7 @@ import { withHint } from '../../../errors.js';
 
 export interface Page {
   readonly name: string;
-  /** At most `rows` lines, of which `skip` are scrolled out. */
+  /** Draws at most `rows` lines, of which `skip` are scrolled out. */
   readonly draw: (status: StatusDocument, drawing: Drawing & { readonly rows: number }, skip: number) => Scrolled;
 }
 

@@ -58,7 +58,7 @@ export class Terminal {
     if (changed.length > 0) this.#streams.output.write(synchronizedOutput(changed.join('')));
   }
 
-  /** As Ctrl-Z does elsewhere: the whole job stops, and this method returns when it goes on. */
+  /** Suspends like Ctrl-Z: the whole job stops, and this method returns when it continues. */
   readonly suspend = (): void => {
     this.#leave();
     process.off('SIGTSTP', this.suspend);
@@ -82,7 +82,7 @@ export class Terminal {
     process.off('exit', this.#leave).off('SIGQUIT', this.#listener.gone).off('SIGCONT', this.#continued).off('SIGTSTP', this.suspend);
   }
 
-  /** After SIGSTOP the shell has set its own modes: Node would take raw mode as set. */
+  /** Sets raw mode again: after SIGSTOP the shell has set its own modes, and Node would take raw mode as set. */
   readonly #continued = (): void => {
     this.#leave();
     this.#enter();

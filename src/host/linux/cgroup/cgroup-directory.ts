@@ -20,7 +20,7 @@ export class CgroupDirectory {
     throw Object.assign(new Error(`${path}: another cgroup has its name now`), { code: 'ESTALE', syscall: 'open' });
   }
 
-  /** Without the newline. */
+  /** Reads a file, without the newline at its end. */
   read(file: string): string {
     return readFileSync(this.#pathOf(file), 'latin1').trimEnd();
   }
@@ -35,7 +35,7 @@ export class CgroupDirectory {
     }
   }
 
-  /** On another thread: memory.reclaim and memory.high wait until the kernel has reclaimed. */
+  /** Writes on another thread: memory.reclaim and memory.high wait until the kernel has reclaimed. */
   async writeApart(file: string, text: string): Promise<void> {
     const opened = await open(this.#pathOf(file), O_WRONLY);
     try {

@@ -8,7 +8,7 @@ import type { ContainerFiles } from '../../../monitor/ports/ports.js';
 import { attempt } from '../../../errors.js';
 
 const WITHIN_MS = 60_000;
-/** In case evictd ends before it has deleted the lease. */
+/** The life of a lease, in case evictd ends before it has deleted the lease. */
 const EXPIRES_AFTER_MS = 120_000;
 
 /** containerd's own API (api/services/leases/v1/leases.proto), in the namespace of its CRI plugin. */

@@ -252,7 +252,7 @@ class CriRuntime implements ContainerRuntime {
     return runtimeWorkloads(this.endpoint, pods, await this.kubelet.manages([...items, ...containers]));
   }
 
-  /** Beside the other calls, once a minute, to know the age of images. */
+  /** Lists the images once a minute, beside the other calls, to know their age. */
   #lookAtImages(client: CriClient): void {
     const nowNs = process.hrtime.bigint();
     if (this.#imagesAtNs === undefined || nowNs - this.#imagesAtNs >= IMAGES_APART_NS) {

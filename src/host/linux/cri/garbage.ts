@@ -120,7 +120,7 @@ function deadIn({ pods, containers, isOfKubelet }: Listed): Omit<Garbage, 'image
   };
 }
 
-/** As containerd reports it; undefined: another runtime, which pins it. */
+/** The sandbox image as containerd reports it; undefined: another runtime, which pins it. */
 async function sandboxImageOf(client: CriClient): Promise<string | undefined> {
   try {
     const { info } = await client.ask(STATUS, { verbose: true }, ANSWERED_WITHIN_MS);

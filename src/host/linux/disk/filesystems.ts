@@ -140,7 +140,7 @@ export class Filesystems {
     for (const watched of this.#watched) watched.close();
   }
 
-  /** Before the callback of the request, so that a pass need not read the mounts. */
+  /** Runs before the callback of the request, so that a pass need not read the mounts. */
   #answered(): void {
     const nowNs = process.hrtime.bigint();
     const isNeeded = this.#watched.some(({ stats }) => mayBeNoDisk(stats.read()));

@@ -3,7 +3,7 @@ import { attempt } from '../../../errors.js';
 
 /** The fields of a mount that evictd needs (man 5 proc_pid_mountinfo). */
 export interface Mount {
-  /** As in st_dev. */
+  /** The number of st_dev. */
   readonly device: bigint;
   /** The part of the filesystem that is mounted; for cgroups seen from this process's cgroup namespace. */
   readonly root: string;

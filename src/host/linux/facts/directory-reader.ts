@@ -14,7 +14,7 @@ interface RequestedDirectory {
   readonly keeps?: readonly { readonly name: string; readonly bytes: number }[];
 }
 
-/** For a missing directory the nearest existing parent is examined, where it would be created. */
+/** Reads a directory. If it is missing, the nearest existing parent counts, where it would be created. */
 export async function readDirectory(
   native: Pick<Binding, 'FilesystemStats'>,
   { path, writes, keeps = [] }: RequestedDirectory,

@@ -62,7 +62,7 @@ function windowOf(native: Pick<Binding, 'PsiTrigger'>): NonNullable<PressureFact
   }
 }
 
-/** With PSI off, newer kernels have no files, older ones (4.20 to 5.x) answer EOPNOTSUPP. */
+/** The state of PSI: if it is off, newer kernels have no files, older ones (4.20 to 5.x) answer EOPNOTSUPP. */
 function stateOf(path: string): PressureFacts['state'] {
   try {
     const file = openSync(path, 'r');

@@ -14,7 +14,7 @@ import { attempt } from '../../../errors.js';
 /** Managers of more users are not asked. */
 const MAX_USERS = 64;
 
-/** Where these are; tests have their own. */
+/** The places of the files; tests have their own. */
 export interface ManagedOomPlaces {
   readonly system: readonly BusAddress[];
   /** A directory a user, by uid. */
@@ -75,7 +75,7 @@ export class SystemdManagedOom implements ManagedOom {
     for (const units of this.#users.values()) units.close();
   }
 
-  /** As systemd-oomd: a user's manager speaks for cgroups of that user. */
+  /** Whether the user's manager may decide about the unit: as in systemd-oomd, about cgroups of that user only. */
   #owns(uid: number, { path }: ManagedUnit): boolean {
     return statSync(fsPath(`${this.places.mount}${path}`), { throwIfNoEntry: false })?.uid === uid;
   }

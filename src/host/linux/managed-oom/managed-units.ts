@@ -83,7 +83,7 @@ export class ManagedUnits {
     return this.#link.lastError;
   }
 
-  /** To be called at ticks: reads again what is old. */
+  /** Called at ticks: reads old values again. */
   look(nowNs: bigint): void {
     this.#mustList ||= nowNs - this.#listedAtNs >= OLD_NS;
     const entries = [...this.#entries.values()];

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { attempt } from '../../../errors.js';
 import { type OomdSettings, type OomRule, readOomdSettings, readOomRule } from '../../../core/systemd/oomd-settings.js';
 
-/** In order of precedence (oomd.conf(5)). */
+/** The directories in order of precedence (oomd.conf(5)). */
 const DIRECTORIES = ['/etc/systemd', '/run/systemd', '/usr/local/lib/systemd', '/usr/lib/systemd'];
 
 export interface OomdFiles {

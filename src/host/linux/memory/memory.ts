@@ -28,7 +28,7 @@ export interface Statistics {
 export interface MemorySource extends KernelSource<MemoryReading | Missing> {
   /** Statistics that may be behind the usage. */
   readonly statistics?: Statistics;
-  /** For people. */
+  /** The description for people. */
   readonly description: string;
   /** What is used, for the sampler, with files of its own. */
   readonly used: FileSum;
@@ -43,7 +43,7 @@ export function usedOf({ usage, reclaimable }: MemoryReading): bigint {
   return usage > reclaimable ? usage - reclaimable : 0n;
 }
 
-/** At least 0. */
+/** The available bytes, at least 0. */
 export function availableOf(reading: MemoryReading): bigint {
   const available = reading.capacity - usedOf(reading);
   return available > 0n ? available : 0n;

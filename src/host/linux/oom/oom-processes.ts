@@ -7,11 +7,11 @@ import { namesText } from '../../../byte-paths.js';
 export interface SeenProcess {
   readonly pid: number;
   readonly parsed: ParsedTask;
-  /** Below the mount; undefined: unknown. */
+  /** The path below the mount; undefined: unknown. */
   readonly cgroup: string | undefined;
 }
 
-/** In the order in which the kernel compares them. */
+/** Processes in the order in which the kernel compares them. */
 export interface Processes {
   readonly seen: readonly SeenProcess[];
   /** Running, but not readable. */

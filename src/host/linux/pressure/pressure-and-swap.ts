@@ -25,7 +25,7 @@ import type { SlotWake } from '../sampling/watch-slot.js';
 import { StallRing, thresholdTrigger, type StallTrigger } from './psi-trigger.js';
 import type { AmountSource } from '../memory/swap.js';
 
-/** Where a node's pressure, swap and kernel-available memory are read. */
+/** The places of a node's pressure, swap and kernel-available memory. */
 export interface PressureAndSwapPlan {
   readonly pressure: PressurePlace;
   readonly amounts: Readonly<Record<OwnAmountSignal, AmountSource>>;

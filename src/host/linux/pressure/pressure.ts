@@ -10,7 +10,7 @@ import type { KernelSource, Missing } from '../sampling/kernel-source.js';
  */
 export const PSI_PERIOD_US = 2_000_000;
 
-/** With CAP_SYS_RESOURCE: at least 500 ms, on newer kernels 100 ms. */
+/** Windows with CAP_SYS_RESOURCE: at least 500 ms, on newer kernels 100 ms. */
 const PRIVILEGED_WINDOWS_US = [100_000, 250_000, 500_000, 1_000_000] as const;
 
 export const SHORTEST_PSI_WINDOW_US = PRIVILEGED_WINDOWS_US[0];
@@ -62,7 +62,7 @@ export interface StallLine {
   readonly totalUs: bigint;
 }
 
-/** Where a node's pressure is read: 'memory' → /proc/pressure/memory, or memory.pressure of a v2 cgroup. */
+/** The place of a node's pressure: 'memory' → /proc/pressure/memory, or memory.pressure of a v2 cgroup. */
 export interface PressurePlace {
   readonly fileOf: (resource: StallResource) => string;
   /** Appended to the source; empty: it is the node's own. */

@@ -38,7 +38,7 @@ export class StallRing {
     return share;
   }
 
-  /** Since `beginNs`, which lies between the two oldest readings. */
+  /** The share since `beginNs`, which lies between the two oldest readings. */
   #share(now: Total, beginNs: bigint): bigint | undefined {
     const [before = now, after = now] = this.#totals;
     const gapNs = after.timeNs - before.timeNs;

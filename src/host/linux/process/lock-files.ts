@@ -94,7 +94,7 @@ function whereThere<T>(read: () => T): T | undefined {
 
 export { instanceName, type InstanceLock } from '../../instance-lock.js';
 
-/** With flock(2); the file contains the holder. */
+/** Locks the instance with flock(2); the file contains the holder. */
 export function lockInstance(runtimeDirectory: string, node: LockedNode, native: Binding, dryRun = false): InstanceLock {
   const files = {
     take: (path: string) => takeLock(path, native),
@@ -131,7 +131,7 @@ function takeLock(path: string, native: Pick<Binding, 'FileLock'>): { close(): v
   }
 }
 
-/** For `reload`, `doctor` and the next evictd. Overwrites in place: a full disk may have no other page. */
+/** Records the holder for `reload`, `doctor` and the next evictd. Overwrites in place: a full disk may have no other page. */
 function recordHolder(path: string): Error | undefined {
   let fd: number | undefined;
   try {

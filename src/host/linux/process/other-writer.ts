@@ -12,9 +12,9 @@ export type StatusReader = Pick<Binding, 'FileStatuses'>;
 const WRITABLE_BY_GROUP = 0o020;
 const WRITABLE_BY_OTHERS = 0o002;
 const EXECUTABLE = 0o111;
-/** As in the kernel (MAXSYMLINKS). */
+/** The limit of the kernel (MAXSYMLINKS). */
 const MAX_LINKS = 40;
-/** As in the kernel (fs/exec.c, exec_binprm). */
+/** The limit of the kernel (fs/exec.c, exec_binprm). */
 const MAX_INTERPRETERS = 5;
 
 /**

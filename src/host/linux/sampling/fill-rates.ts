@@ -9,9 +9,9 @@ export type FilledUnit = 'memory' | 'disk' | 'inodes' | 'processes';
  * for what fills four times as fast: with huge pages memory fills three times as fast as with 4 KiB pages.
  */
 export interface FillRates {
-  /** Until the sampler has seen a higher rate. */
+  /** The rate until the sampler has seen a higher one. */
   readonly maxRatePerSecond: number;
-  /** While the value does not rise. */
+  /** The rate while the value does not rise. */
   readonly restRatePerSecond: number;
   readonly restPeriodMs?: number;
 }

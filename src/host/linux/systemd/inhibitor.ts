@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 const DIRECTORIES = ['/usr/bin', '/bin', '/run/current-system/sw/bin'];
 const DELAY_LOCK = ['--what=shutdown', '--mode=delay', '--who=evictd'];
 const PROVED_WITHIN_MS = 20_000;
-/** For what its children keep open. */
+/** The wait for descriptors that its children keep open. */
 const CLOSED_WITHIN_MS = 1_000;
 const MAX_ERROR_TEXT = 500;
 

@@ -109,7 +109,7 @@ export class LoginManager {
     if (!isSent) this.#refused(undefined);
   }
 
-  /** Without a name the connection is lost, which `down` reports. */
+  /** An error without a name means that the connection is lost, which `down` reports. */
   #refused(reply: Extract<BusReply, { ok: false }> | undefined): void {
     this.#end(() => {
       if (reply?.name !== undefined) this.#events.refused(`cannot ask logind: ${reply.message}`);

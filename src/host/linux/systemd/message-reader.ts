@@ -22,7 +22,7 @@ interface Head {
 /** Cuts the bytes of a D-Bus connection into messages (D-Bus specification, "Message Format"). */
 export class MessageReader {
   readonly #wanted: readonly string[];
-  /** In pieces, so that each byte is copied once or twice however slowly they arrive. */
+  /** The received bytes in pieces, so that each byte is copied once or twice however slowly they arrive. */
   #pieces: Buffer[] = [];
   #length = 0;
   #head: Head | undefined;

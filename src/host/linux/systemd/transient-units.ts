@@ -7,7 +7,7 @@ import { unitPath } from './unit-reading.js';
 import { NS_PER_US, NS_PER_MS } from '../../../core/quantity/duration.js';
 
 const LOOK_MS = 200;
-/** To reach systemd, to start, and to stop after the timeout. */
+/** The extra time to reach systemd, to start, and to stop after the timeout. */
 const BESIDES_MS = 15_000;
 const STOPPING_US = 5_000_000n;
 const MAX_TASKS = 64n;

@@ -31,7 +31,7 @@ interface Entry {
   /** When what changes without a signal was last asked for. */
   refreshedAtNs: bigint;
   stale: boolean;
-  /** Since when an answer is awaited. */
+  /** The time since which an answer is awaited. */
   requestedAtNs: bigint | undefined;
 }
 
