@@ -47,8 +47,8 @@ const escaped = (path: string): string =>
 const path = fc.array(fc.constantFrom('/', 'a', ' ', '\t', '\n', '\\', '-', '0', '4', 'ü')).map((parts) => `/${parts.join('')}`);
 const word = fc.stringMatching(/^[a-z0-9.]{1,8}$/);
 
-describe('mountinfo', () => {
-  test('whatever the text, there is a mount a line at most, and each has all that is asked of it', () => {
+describe('a parsed mountinfo', () => {
+  test('has at most one mount a line, each with all its fields, whatever the text', () => {
     search(
       fc.property(mutated, (text) => {
         const mounts = parseMountinfo(text);
@@ -59,7 +59,7 @@ describe('mountinfo', () => {
     );
   }, 120_000);
 
-  test('a line that makes no sense takes no other with it', () => {
+  test('loses only an invalid line', () => {
     search(
       fc.property(mutated, fc.constantFrom(...texts), (garbage, text) => {
         expect(parseMountinfo(`${garbage}\n${text}`)).toEqual([...parseMountinfo(garbage), ...parseMountinfo(text)]);
@@ -67,7 +67,7 @@ describe('mountinfo', () => {
     );
   }, 120_000);
 
-  test('what the kernel writes is read back, whatever the paths', () => {
+  test('has the paths that the kernel writes, whatever they are', () => {
     const options = fc.array(word, { minLength: 1, maxLength: 4 });
     const mount = fc.record<Mount>({ device: fc.constant(21n), root: path, mountPoint: path, type: word, options });
     fc.assert(
@@ -82,7 +82,7 @@ describe('mountinfo', () => {
     );
   });
 
-  test('every file of the corpus is read without losing a line', () => {
+  test('has every line of every file of the corpus', () => {
     for (const text of texts) expect(parseMountinfo(text)).toHaveLength(text.trimEnd().split('\n').length);
   });
 });

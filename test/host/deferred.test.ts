@@ -50,7 +50,7 @@ const CRI = 'src/host/linux/cri/';
 const DOCTOR = 'src/host/linux/facts/';
 const OTHER_COMMANDS = /^src\/(kubernetes|monitor|evict|journal|metrics|recording|features\/(?!check\/)[^/]+)\//;
 
-test.runIf(process.platform === 'linux')('check evaluates neither Windows nor systemd, CRI, doctor or another command', async () => {
+test.runIf(process.platform === 'linux')('check evaluates no module of Windows, systemd, CRI, doctor or another command', async () => {
   const modules = await evaluated({}, ['check']);
   expect(modules).toContain('src/host/linux/node.ts');
   const superfluous = modules.filter(
@@ -76,7 +76,7 @@ const startedWith = (config: object): Promise<string[]> =>
   });
 
 test.runIf(process.platform === 'linux')(
-  'run evaluates no module of Windows, nor hooks and notifications that are not configured',
+  'run evaluates no module of Windows, and none of hooks and notifications that are not configured',
   async () => {
     const modules = await startedWith({});
     expect(modules).toContain('src/compose/guard.ts');
@@ -90,7 +90,7 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test.runIf(process.platform === 'linux')('run evaluates what policies read and do only where the configuration has one', async () => {
+test.runIf(process.platform === 'linux')('run evaluates the modules of policies only where the configuration has one', async () => {
   const READS_OR_DOES = ['policy-reader', 'ladder-actions'].map((name) => `src/features/policy/${name}.ts`);
   const of = (modules: readonly string[]): string[] => READS_OR_DOES.filter((path) => modules.includes(path));
   expect(of(await startedWith({}))).toEqual([]);

@@ -9,7 +9,7 @@ test.each([
   expect(selectHost(platform)).toMatchObject({ os, openNode: expect.any(Function) as unknown });
 });
 
-test('what Windows has not is left out, or says why', async () => {
+test('a port that Windows does not have is left out, or gives the reason', async () => {
   const windows = selectHost('win32');
   expect(windows).toMatchObject({ oomKiller: undefined, kernelKills: undefined, lockText: undefined, doctor: undefined });
   expect(Object.values(windows.readHierarchies()).filter((hierarchy) => hierarchy !== undefined)).toEqual([]);
@@ -21,12 +21,12 @@ test.each<[platform: NodeJS.Platform, stop: string, reload: string]>([
   ['linux', 'SIGTERM SIGINT', 'SIGHUP'],
   // The end of its console is SIGHUP there: to read the configuration again would be the last thing that it does.
   ['win32', 'SIGINT SIGBREAK SIGHUP', ''],
-])('by which signals a process is asked: %s', (platform, stop, reload) => {
+])('the signals that ask a process to stop and to reload: %s', (platform, stop, reload) => {
   const signals = selectSignals(platform);
   expect([signals.stop.join(' '), signals.reload.join(' ')]).toEqual([stop, reload]);
 });
 
-test.each(['darwin', 'freebsd'] as const)('%s: not, and said', (platform) => {
+test.each(['darwin', 'freebsd'] as const)('%s is not supported, which is an error', (platform) => {
   expect(() => selectHost(platform)).toThrow(HostError);
   expect(() => selectHost(platform)).toThrow(expect.objectContaining({ code: 'EVICTD_HOST_PLATFORM' }));
 });
@@ -35,7 +35,7 @@ test.each<[rule: string, platform: NodeJS.Platform, env: NodeJS.ProcessEnv, chos
   ['Linux', 'linux', { ProgramData: 'D:\\' }, { os: 'linux' }],
   ['Windows', 'win32', { ProgramData: 'D:\\Data' }, { os: 'windows', programData: 'D:\\Data' }],
   ['Windows without the variable', 'win32', {}, { os: 'windows', programData: 'C:\\ProgramData' }],
-  ['where evictd does not run a configuration is checked as Linux has it', 'darwin', {}, { os: 'linux' }],
-])('what a configuration is for: %s', (_rule, platform, env, chosen) => {
+  ['where evictd does not run a configuration is checked as on Linux', 'darwin', {}, { os: 'linux' }],
+])('the platform of a configuration: %s', (_rule, platform, env, chosen) => {
   expect(selectPlatform(platform, env)).toEqual(chosen);
 });

@@ -11,10 +11,10 @@ test.each([
   ['{"dryrun":true}', 'it has "dryrun"'],
   ['{"options":{"grace":1,"propagation":"Background"}}', 'options has "propagation"'],
   ['{"options":{"grace":1.5}}', 'options.grace is missing or has a wrong value'],
-])('%s: %s', (body, wrong) => {
+])('the body %s is refused: %s', (body, wrong) => {
   expect(bodyAs(body, schema)).toEqual({ wrong });
 });
 
-test('what a schema accepts', () => {
+test('a body that the schema accepts is returned', () => {
   expect(bodyAs('{"kind":"Eviction"}', schema)).toEqual({ data: { kind: 'Eviction' } });
 });

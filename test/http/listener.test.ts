@@ -48,12 +48,12 @@ function listening(server: Server, userOf?: () => number | undefined): Listening
 }
 
 test.each<[rule: string, users: readonly number[], closed: readonly number[]]>([
-  ['of one user the oldest are closed', many(34, ANNE), [0, 1]],
-  ['a user does not close the connections of another one', [ROOT, BOB, ...many(32, ANNE)], [2, 3]],
+  ['the oldest ones of one user are closed', many(34, ANNE), [0, 1]],
+  ["a user's new ones do not close those of another user", [ROOT, BOB, ...many(32, ANNE)], [2, 3]],
   ['nor those of root, however many it has', [...many(20, ROOT), BOB, ...many(13, ANNE)], [21, 22]],
-  ['root closes those of others, and its own last', [...many(2, ANNE), ...many(33, ROOT)], [0, 1, 2]],
-  ['where all are of root, another user has none', [...many(32, ROOT), ANNE], [32]],
-])('of more than 32 connections %s', async (_rule, users, closed) => {
+  ['a new one of root closes those of other users, and its own last', [...many(2, ANNE), ...many(33, ROOT)], [0, 1, 2]],
+  ['another user gets none where all are of root', [...many(32, ROOT), ANNE], [32]],
+])('among more than 32 connections %s', async (_rule, users, closed) => {
   const left = [...users];
   const accepted: Socket[] = [];
   const { connected, gone } = listening(
@@ -70,9 +70,9 @@ test.each<[rule: string, users: readonly number[], closed: readonly number[]]>([
 });
 
 test.each<[rule: string, kinds: readonly ('answering' | 'idle')[], closed: readonly number[]]>([
-  ['idle ones do not end answers in progress', ['answering', 'idle', 'answering', ...many(33, 'idle' as const)], [1, 3, 4, 5]],
-  ['where all are answered, the oldest makes room for the newest', [...many(32, 'answering' as const), 'idle'], [0]],
-])('of more than 32 connections %s', async (_rule, kinds, closed) => {
+  ['idle ones do not close answers in progress', ['answering', 'idle', 'answering', ...many(33, 'idle' as const)], [1, 3, 4, 5]],
+  ['the oldest makes room for the newest where all are answered', [...many(32, 'answering' as const), 'idle'], [0]],
+])('among more than 32 connections, some of them idle, %s', async (_rule, kinds, closed) => {
   let answering = 0;
   let accepted = 0;
   const { connected, gone } = listening(boundedServer(() => void (answering += 1), 60_000).on('connection', () => (accepted += 1)));

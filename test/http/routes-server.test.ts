@@ -72,10 +72,10 @@ const NONE = 'no such operation:';
 
 test.each<[rule: string, method: string, path: string, body: string, status: number, json: unknown]>([
   ['a query', 'GET', '/echo?say=a%20b&x=?', '', 200, { said: 'a b' }],
-  ['a body, and a status of its own', 'POST', '/echo', 'hello', 202, { body: 'hello' }],
+  ['a body and a status of its own', 'POST', '/echo', 'hello', 202, { body: 'hello' }],
   ['HEAD is GET without a body', 'HEAD', '/echo', '', 200, undefined],
   ['another method', 'GET', '/wrong', '', 400, error('EVICTD_USAGE', 'no', 'yes')],
-  ['it may succeed later', 'GET', '/later', '', 503, error('EVICTD_USAGE', 'not yet')],
+  ['an error that is temporary', 'GET', '/later', '', 503, error('EVICTD_USAGE', 'not yet')],
   ['evictd failed', 'GET', '/broken', '', 500, error('EVICTD_USAGE', 'broken')],
   ['a defect', 'GET', '/defect', '', 500, error('EVICTD_INTERNAL', 'TypeError: x')],
   [
@@ -93,7 +93,7 @@ test.each<[rule: string, method: string, path: string, body: string, status: num
   expect(answer).toEqual({ status, type: 'application/json; charset=utf-8', json });
 });
 
-test('no such path: 404, and what there is', async () => {
+test('an unknown path gives 404 with the existing paths', async () => {
   const { status, json } = await ask(await serving(), 'GET', '//x');
   expect(status).toBe(404);
   expect(json).toMatchObject({ error: { code: 'EVICTD_API_ROUTE', message: `${NONE} GET //x` } });
@@ -110,7 +110,7 @@ const follow = (port: number): Promise<IncomingMessage> =>
     request({ host: '127.0.0.1', port, path: '/events', agent: false }, resolve).on('error', reject).end();
   });
 
-test('events: one document for all clients, at once and again; one client too many; nothing is made without a client', async () => {
+test('events are one document for all clients, one client too many is refused, and no document is made without a client', async () => {
   let made = 0;
   const port = await serveEvents(() => ({ made: (made += 1) }));
   const first = await follow(port);
@@ -136,7 +136,7 @@ test('events: one document for all clients, at once and again; one client too ma
   });
 });
 
-test('events: eight clients of other users do not keep root out', async () => {
+test('events for eight clients of other users do not keep root out', async () => {
   const stream = new EventStream('status', () => ({}), 20);
   const answer: Route['answer'] = ({ isRoot }) => ({ stream: stream.join(isRoot) });
   const users = [...Array.from({ length: 9 }, () => 1000), 0];
@@ -149,7 +149,7 @@ test('events: eight clients of other users do not keep root out', async () => {
   for (const each of [...others, root]) each.on('error', () => undefined).destroy();
 });
 
-test('a user that asks all the time takes turns with other users, and root does not wait for them', async () => {
+test('a user with many requests takes turns with other users, and root does not wait for them', async () => {
   let isOpen: (() => void) | undefined;
   const opened = new Promise<void>((resolve) => (isOpen = resolve));
   const said: string[] = [];
@@ -170,14 +170,14 @@ test('a user that asks all the time takes turns with other users, and root does 
   expect(said).toEqual(['first', 'root', 'second']);
 });
 
-test('events end after a while, so that an old token does not follow for ever', async () => {
+test('events end after a while, so that an old token is not used for ever', async () => {
   const port = await serveEvents(() => 'x', 100);
   const events = await (await follow(port)).setEncoding('utf8').toArray();
   expect(events.join('')).toMatch(/^(?:event: status\ndata: "x"\n\n)+$/);
   (await follow(port)).destroy();
 });
 
-test('events: a client that takes nothing is disconnected', async () => {
+test('events end for a client that reads nothing', async () => {
   let made = 0;
   const port = await serveEvents(() => ((made += 1), 'x'.repeat(32 << 20))); // more than a socket holds
   await follow(port); // reads its head
@@ -185,7 +185,7 @@ test('events: a client that takes nothing is disconnected', async () => {
   expect(made).toBe(1);
 });
 
-test('events: without a document there is an error, and the clients that follow are disconnected', async () => {
+test('events without a document are an error, and the clients are disconnected', async () => {
   let known = true;
   const document = (): object => {
     if (known) return {};
@@ -219,7 +219,7 @@ test.each([
   expect(sent).toBeLessThan(1_000);
 });
 
-test('one request a connection: a second one is not even handled', async () => {
+test('a connection handles one request, and a second one is ignored', async () => {
   const socket = connect(await serving(), '127.0.0.1');
   let got = '';
   socket.setEncoding('utf8').on('data', (part: string) => (got += part));

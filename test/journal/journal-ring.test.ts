@@ -24,7 +24,7 @@ function left(write: (ring: Ring) => void): Ring['undrained'] {
   return next.undrained;
 }
 
-test('a record stands in the file when append returns', () => {
+test('a record is in the file when append returns', () => {
   const ring = new Ring(path, SIZE);
   ring.append('{"type":"decision"}');
   expect(readFileSync(path).includes('{"type":"decision"}')).toBe(true);
@@ -41,7 +41,7 @@ test('the file has its full size and its pages from the start, and never grows',
   ring.close();
 });
 
-test('what was not drained comes back in order, what was does not', () => {
+test('records that were not drained are read in order, and drained ones are not', () => {
   const records = left((ring) => {
     ['a', 'b', 'c'].forEach((text) => {
       ring.append(text);
@@ -54,7 +54,7 @@ test('what was not drained comes back in order, what was does not', () => {
   ]);
 });
 
-test('they are still there when the next process dies, too', () => {
+test('records that were not drained outlast the end of the next process, too', () => {
   left((ring) => {
     ring.append('a');
   });
@@ -63,7 +63,7 @@ test('they are still there when the next process dies, too', () => {
   expect(again.undrained).toEqual([{ sequence: 1n, text: 'a' }]);
 });
 
-test('sequence numbers go on where they were', () => {
+test('sequence numbers continue', () => {
   left((ring) => {
     ring.append('a');
     ring.drained(1n);
@@ -75,7 +75,7 @@ test('sequence numbers go on where they were', () => {
   ring.close();
 });
 
-test('after wrapping the newest are there, each whole', () => {
+test('after wrapping the newest records are there, each complete', () => {
   const records = left((ring) => {
     for (let i = 1; i <= 100; i += 1) ring.append(`record ${String(i)} ${'x'.repeat(i)}`);
   });
@@ -84,7 +84,7 @@ test('after wrapping the newest are there, each whole', () => {
   for (const { sequence, text } of records) expect(text).toBe(`record ${String(sequence)} ${'x'.repeat(Number(sequence))}`);
 });
 
-test('a torn record is left out', () => {
+test('a torn record is skipped', () => {
   const ring = new Ring(path, SIZE);
   ring.append('first');
   ring.append('second');
@@ -100,8 +100,8 @@ test('a torn record is left out', () => {
 test.each([
   ['empty', ''],
   ['shorter than a header', 'EV'],
-  ['something else', 'x'.repeat(10_000)],
-])('a file that is %s is started anew', (_rule, text) => {
+  ['of another format', 'x'.repeat(10_000)],
+])('a file that is %s is replaced by a new one', (_rule, text) => {
   writeFileSync(path, text);
   const ring = new Ring(path, SIZE);
   expect(ring.undrained).toEqual([]);
@@ -109,14 +109,14 @@ test.each([
   ring.close();
 });
 
-test('a record that does not fit says so', () => {
+test('a record that does not fit is refused', () => {
   const [record] = left((ring) => {
     ring.append(`{"type":"decision","ranking":"${'x'.repeat(SIZE)}"}`);
   });
   expect(JSON.parse(record?.text ?? '')).toMatchObject({ type: 'oversize', beginning: expect.stringContaining('decision') as string });
 });
 
-test('where it is, it is written to: opening it changes nothing, and a record comes behind the newest', () => {
+test('opening an existing file changes nothing, and a new record is written after the newest', () => {
   left((ring) => {
     ring.append('first');
     ring.append('second');
@@ -132,7 +132,7 @@ test('where it is, it is written to: opening it changes nothing, and a record co
   expect(left(() => undefined).map(({ text }) => text)).toEqual(['second', 'third']);
 });
 
-test('a run that is killed at any byte of any write leaves what was not drained, however many go on in the same file', () => {
+test('a run that is killed at any byte of any write leaves the records that were not drained, however many runs follow', () => {
   const texts = (from: number, to: number): string[] =>
     Array.from({ length: to - from }, (_, i) => `${String(from + i)} ${'x'.repeat(90)}`);
   left((ring) => {
@@ -157,7 +157,7 @@ test('a run that is killed at any byte of any write leaves what was not drained,
   }
 });
 
-test('the oldest go first, also those at the end of the file that a larger one did not fit behind', () => {
+test('the oldest records are overwritten first, also those at the end of the file where a larger one did not fit', () => {
   const ring = new Ring(path, SIZE);
   // In the second lap a large record precedes the end, and leaves the last one of the first lap intact.
   for (let i = 0; i < 36; i += 1) ring.append(`small ${'x'.repeat(75)}`);
@@ -178,7 +178,7 @@ test.each<[rule: string, damage: () => void]>([
     },
   ],
   [
-    'with another name as well',
+    'with a second name',
     () => {
       linkSync(path, join(directory, 'other'));
     },
@@ -204,7 +204,7 @@ test.each<[rule: string, damage: () => void]>([
   expect(readdirSync(directory)).not.toContain('ring.new');
 });
 
-test('a file with holes is replaced by a new one: to write to it would take room', () => {
+test('a file with holes is replaced by a new one, because writing to it would need space', () => {
   const size = 16 * SIZE;
   new Ring(path, size).close();
   const header = readFileSync(path).subarray(0, 64);
@@ -215,8 +215,8 @@ test('a file with holes is replaced by a new one: to write to it would take room
   expect(statSync(path).blocks * 512).toBeGreaterThanOrEqual(size);
 });
 
-describe('on a full filesystem', () => {
-  test('an earlier one is continued, with all records that the state directory does not have', () => {
+describe('the ring on a full filesystem', () => {
+  test('continues an existing file, with all records that the state directory does not have', () => {
     const full = fullFilesystem();
     path = join(full.directory, 'ring');
     left((ring) => {
@@ -231,7 +231,7 @@ describe('on a full filesystem', () => {
     expect(readdirSync(full.directory).sort()).toEqual(['filler', 'ring']);
   });
 
-  test('… at its size, where that is another one', () => {
+  test('continues an existing file of another size, at that size', () => {
     const full = fullFilesystem();
     path = join(full.directory, 'ring');
     left((ring) => {
@@ -246,7 +246,7 @@ describe('on a full filesystem', () => {
     expect(left(() => undefined).at(-1)?.text).toMatch(/^99 /);
   });
 
-  test('where there is none, nothing is left behind, records are numbered, and it is made when there is room', () => {
+  test('leaves no file behind if there is none, numbers records, and makes the file when there is space', () => {
     const full = fullFilesystem();
     path = join(full.directory, 'ring');
     full.fill();

@@ -76,7 +76,7 @@ test.each<[line: string, kept: boolean]>([
   ['ranking","node":"machine","dryRun":false', false],
   ['threshold","node":"machine","dryRun":false', false],
   ['alert","node":"machine","dryRun":false,"message":"\\"type\\":\\"decision\\""', false],
-])('of the records %s is kept: %s', (rest, kept) => {
+])('%s of a series is kept: %s', (rest, kept) => {
   expect(isEvictionRecord(`{"time":"2026-11-21T08:00:00.000Z","type":"${rest}}`)).toBe(kept);
 });
 
@@ -89,7 +89,7 @@ test.each([3, 5, 7, 4095])('record %i of a series is not kept, and is one of evi
   expect([isKeptRecord(line), isEvictionRecord(line)]).toEqual([false, true]);
 });
 
-test('a workload that is evicted again and again pushes no older eviction out, also across kill -9', async () => {
+test('a workload that is evicted repeatedly pushes no older eviction out, also across kill -9', async () => {
   const ofVictim = (record: JournalRecord, path: string) => ({ ...record, victim: { name: 'it', path }, more: 'x'.repeat(200) });
   const limits = { maxBytes: 4096, maxFiles: 2 };
   let it = journal(limits);
@@ -107,7 +107,7 @@ test('a workload that is evicted again and again pushes no older eviction out, a
   expect(numbers('journal.jsonl', 'outcome')).toContain(40);
 });
 
-test('other records do not push a decision and its outcome out', async () => {
+test('other records do not push out a decision and its outcome', async () => {
   const it = journal({ maxBytes: 4096, maxFiles: 2 });
   for (const record of [decision(1), outcome(1), ...Array.from({ length: 10 }, () => other(1500))]) await written(it, record);
   expect(await it.close(5_000)).toBe(true);
@@ -115,7 +115,7 @@ test('other records do not push a decision and its outcome out', async () => {
   expect(types('evictions.jsonl')).toEqual(['decision', 'outcome']);
 });
 
-test('their own files have a limit, too', async () => {
+test('the files of evictions have a size limit, too', async () => {
   const it = journal({ maxBytes: 4096, maxFiles: 2 });
   for (let serial = 1; serial <= 10; serial += 1) await written(it, { ...decision(serial), more: 'x'.repeat(1500) });
   expect(await it.close(5_000)).toBe(true);
@@ -141,7 +141,7 @@ test.each<[rule: string, before: 'journal.jsonl' | 'evictions.jsonl']>([
   expect(undrainedRecords(ring())).toEqual([]);
 });
 
-test('the ring keeps a decision until both have it', async () => {
+test('the ring keeps a decision until journal and eviction file have it', async () => {
   mkdirSync(state);
   execFileSync('mkfifo', [join(state, 'evictions.jsonl')]); // opening a FIFO for writing waits for a reader
   const it = journal();
@@ -157,7 +157,7 @@ test('the ring keeps a decision until both have it', async () => {
   await reader.close();
 });
 
-test('a state directory that hangs keeps one thread busy: the second write waits for the first', async () => {
+test('a state directory that hangs blocks one thread, because the second write waits for the first', async () => {
   mkdirSync(state);
   execFileSync('mkfifo', [join(state, 'journal.jsonl')]);
   const it = journal();
@@ -171,7 +171,7 @@ test('a state directory that hangs keeps one thread busy: the second write waits
   await reader.close();
 });
 
-test('while the state directory cannot be written, other records push a decision neither out of the ring nor out of memory', async () => {
+test('while the state directory cannot be written, other records push a decision out of neither the ring nor memory', async () => {
   writeFileSync(state, 'a file where the directory should be');
   const it = journal();
   it.record(decision(1));

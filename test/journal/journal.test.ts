@@ -67,7 +67,7 @@ function lockOf(path: string): { close(): void } | undefined {
 const record = (message: string) => ({ type: 'alert', message });
 const lines = (): string[] => readFileSync(join(state, 'journal.jsonl'), 'utf8').trimEnd().split('\n');
 
-test('records become JSON Lines, in order, each with time and node', async () => {
+test('records become JSON Lines in order, each with time and node', async () => {
   const it = journal();
   it.record(record('one'));
   it.record(record('two'));
@@ -79,7 +79,7 @@ test('records become JSON Lines, in order, each with time and node', async () =>
   expect(errors).toEqual([]);
 });
 
-test('a torn last line is ended first', async () => {
+test('a torn last line is ended before the next record', async () => {
   mkdirSync(state);
   writeFileSync(join(state, 'journal.jsonl'), '{"type":"decision","torn');
   const it = journal();
@@ -92,7 +92,7 @@ test('a torn last line is ended first', async () => {
   ]);
 });
 
-test('a whole last line gets no empty one behind it', async () => {
+test('a complete last line is not followed by an empty one', async () => {
   mkdirSync(state);
   appendFileSync(join(state, 'journal.jsonl'), '{}\n');
   const it = journal();
@@ -101,7 +101,7 @@ test('a whole last line gets no empty one behind it', async () => {
   expect(lines()).toHaveLength(2);
 });
 
-test('a state directory that cannot be written: the error is counted, the records follow at the next start', async () => {
+test('with an unwritable state directory the error is counted, and the records follow at the next start', async () => {
   writeFileSync(state, 'a file where the directory should be');
   const it = journal();
   it.record(record('kept'));
@@ -136,7 +136,7 @@ test('a state directory that hangs delays no caller, and the records are written
   expect(lines()[0]).toContain('"waits"');
 });
 
-test('records that come while others are written are in the state directory, too, when it is closed', async () => {
+test('records that are added while others are written are in the state directory when the journal is closed', async () => {
   const it = journal();
   it.record(record('first'));
   await new Promise(setImmediate); // the write is under way
@@ -149,7 +149,7 @@ test.each([
   ['this run', false],
   ['the next run', true],
 ])(
-  'a file system that takes a part only: %s ends and marks what is torn, and writes every record once when there is room',
+  'on a filesystem that takes a part of a write %s marks the torn line, and writes every record once when there is space',
   async (_who, restarts) => {
     mkdirSync(state);
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'evictd-test', state]);
@@ -205,7 +205,7 @@ async function write(it: Journal, from: number, to: number): Promise<void> {
   }
 }
 
-test('a full file becomes .1, that .2, and the oldest goes; no file is too large, and nothing is missing in between', async () => {
+test('a full file becomes .1, .1 becomes .2, and the oldest is deleted, without a gap and no file too large', async () => {
   const it = journal({ maxBytes: 64 * 1024 });
   await write(it, 0, 60);
   expect(await it.close(5_000)).toBe(true);
@@ -228,7 +228,7 @@ test('fewer files are kept after a restart with a smaller number', async () => {
   expect(readdirSync(state).sort()).toEqual(['journal.jsonl', 'journal.jsonl.1', 'journal.jsonl.next']);
 });
 
-test('the space of a file and of the next one is reserved, and their size is that of what they have', async () => {
+test('the space of a file and of the next one is reserved, and their size is that of their records', async () => {
   const it = journal();
   it.record(record('one'));
   await it.close(5_000);
@@ -240,7 +240,7 @@ test('the space of a file and of the next one is reserved, and their size is tha
   expect(unreserved).toEqual([]);
 });
 
-test('two write to one journal: neither loses a record when it is rotated', async () => {
+test('two writers of one journal lose no record when it is rotated', async () => {
   // One file per record: how full a file gets depends on how many records are written together, and surplus files are
   // deleted.
   const limits = { maxBytes: 64 * 1024, maxFiles: 120 };
@@ -256,7 +256,7 @@ test('two write to one journal: neither loses a record when it is rotated', asyn
   expect(numbers(...names).sort((a, b) => a - b)).toEqual([...counting(0, 60), ...counting(100, 160)]);
 });
 
-test('a file that was renamed is noticed, and a new one begun', async () => {
+test('a file that was renamed is replaced by a new one', async () => {
   const it = journal();
   await write(it, 0, 1);
   renameSync(join(state, 'journal.jsonl'), join(state, 'moved'));
@@ -265,7 +265,7 @@ test('a file that was renamed is noticed, and a new one begun', async () => {
   expect([numbers('moved'), numbers('journal.jsonl')]).toEqual([[0], [1]]);
 });
 
-test('what a run before has written, and not noted, is not written a second time', async () => {
+test('records that an earlier run has written without a mark are not written again', async () => {
   const killed = journal();
   killed.record(record('0 written'));
   killed.record(record('1 not written'));
@@ -281,7 +281,7 @@ test('what a run before has written, and not noted, is not written a second time
   expect(numbers('journal.jsonl')).toEqual([0, 1, 2]);
 });
 
-test('… and where all of it was written, nothing is', async () => {
+test('no record is written if the earlier run has written all', async () => {
   const killed = journal();
   killed.record(record('0 written'));
   const ring = readFileSync(join(directory, 'journal-test'));
@@ -294,7 +294,7 @@ test('… and where all of it was written, nothing is', async () => {
   expect(isDrained()).toBe(true);
 });
 
-test('a full disk takes what was reserved, and where nothing is left the oldest records make room', async () => {
+test('on a full disk the reserved space is used, and then the oldest records make room', async () => {
   mkdirSync(state);
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=320k', 'evictd-test', state]);
   try {
@@ -316,7 +316,7 @@ test('a full disk takes what was reserved, and where nothing is left the oldest 
   }
 });
 
-test('a filesystem that cannot reserve is said once, and written to all the same', async () => {
+test('a filesystem that cannot reserve is reported once, and still written', async () => {
   mkdirSync(state);
   execFileSync('mount', ['-t', 'ramfs', 'evictd-test', state]);
   try {
@@ -330,7 +330,7 @@ test('a filesystem that cannot reserve is said once, and written to all the same
   }
 });
 
-test('without room for the ring records go to the state directory, and the ring is made when there is room', async () => {
+test('without space for the ring records go to the state directory, and the ring is made when there is space', async () => {
   const full = fullFilesystem(8 * 1024);
   full.fill();
   const it = journal({}, 'test', full.directory);
@@ -349,7 +349,7 @@ test('without room for the ring records go to the state directory, and the ring 
   expect(errors).toEqual([]);
 });
 
-test('a write that fails takes nothing away that another evictd writes meanwhile', async () => {
+test('a failed write removes nothing that another evictd writes meanwhile', async () => {
   const full = fullFilesystem(8 * 1024);
   state = full.directory;
   const files = new JournalFiles(
@@ -369,7 +369,7 @@ test('a write that fails takes nothing away that another evictd writes meanwhile
   expect(counting(0, written).filter((number) => !there.has(String(number)))).toEqual([]);
 });
 
-test('what another evictd has left torn is ended before it is written behind', async () => {
+test('a torn line of another evictd is ended before the next record', async () => {
   const it = journal();
   await write(it, 0, 1);
   appendFileSync(join(state, 'journal.jsonl'), '{"time":"of another');
@@ -383,7 +383,7 @@ test('what another evictd has left torn is ended before it is written behind', a
   ]);
 });
 
-describe('killed in the middle of a rotation, when the full file has its old name and its new one', () => {
+describe('a journal killed in the middle of a rotation, with the full file under both names', () => {
   const interrupted = async (): Promise<void> => {
     const it = journal({ maxBytes: 64 * 1024 });
     await write(it, 0, 15); // one more is too much
@@ -392,7 +392,7 @@ describe('killed in the middle of a rotation, when the full file has its old nam
   };
   const files = (): string[] => readdirSync(state).filter((name) => name.startsWith('journal.jsonl'));
 
-  test('the next one completes the rotation', async () => {
+  test('has the rotation completed by the next evictd', async () => {
     await interrupted();
     const next = journal({ maxBytes: 64 * 1024 });
     await write(next, 15, 20);
@@ -402,7 +402,7 @@ describe('killed in the middle of a rotation, when the full file has its old nam
     expect(statSync(join(state, 'journal.jsonl.1')).nlink).toBe(1);
   });
 
-  test('on a full disk nothing is lost', async () => {
+  test('loses nothing on a full disk', async () => {
     const full = fullFilesystem(320);
     state = full.directory;
     await interrupted();
@@ -419,7 +419,7 @@ describe('killed in the middle of a rotation, when the full file has its old nam
     expect(wholeNumbers(files())).toEqual(counting(0, 20));
   });
 
-  test('what has another name besides is not overwritten: a person has kept it', async () => {
+  test('does not overwrite a file with another link, which a person has kept', async () => {
     const full = fullFilesystem(320);
     state = full.directory;
     const it = journal({ maxBytes: 64 * 1024 });

@@ -10,7 +10,7 @@ const start = record('start', {});
 
 test.each<[rule: string, records: (readonly [record: JournalRecord, atMs: number])[], occurrences: (number | undefined)[]]>([
   [
-    'evictions of one workload',
+    'evictions of one workload are a series',
     [
       [decision('/a'), 0],
       [decision('/a'), 1],
@@ -28,7 +28,7 @@ test.each<[rule: string, records: (readonly [record: JournalRecord, atMs: number
     [undefined, undefined, 2],
   ],
   [
-    'an hour after the last one',
+    'an eviction an hour after the last one begins a new series',
     [
       [decision('/a'), 0],
       [decision('/a'), HOUR_MS],
@@ -36,7 +36,7 @@ test.each<[rule: string, records: (readonly [record: JournalRecord, atMs: number
     [undefined, 2],
   ],
   [
-    'later: another series',
+    'a later eviction begins a new series',
     [
       [decision('/a'), 0],
       [decision('/a'), HOUR_MS + 1],
@@ -44,7 +44,7 @@ test.each<[rule: string, records: (readonly [record: JournalRecord, atMs: number
     [undefined, undefined],
   ],
   [
-    'after the clock was set back',
+    'the series goes on after the clock was set back',
     [
       [decision('/a'), 9 * HOUR_MS],
       [decision('/a'), 0],
@@ -77,7 +77,7 @@ test.each<[rule: string, records: (readonly [record: JournalRecord, atMs: number
     [undefined, undefined],
   ],
   [
-    'an outcome has the number of its decision, not of the last one of the workload',
+    'an outcome has the number of its decision, not that of the last decision',
     [
       [decision('/a', 1), 0],
       [decision('/a', 2), 1],

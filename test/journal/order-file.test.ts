@@ -26,7 +26,7 @@ function carryOut(bytes: Buffer | undefined, crossedAtNs = 5n): void {
   closeSync(fd);
 }
 
-test('a carried out order is found by the next evictd, with the values of the moment, until it is cleared', () => {
+test('an order that was carried out is read by the next evictd, with the values at that moment, until it is cleared', () => {
   const file = new OrderFile(path);
   expect(file.found).toBeUndefined();
   carryOut(file.bytesOf(RECORD));
@@ -46,14 +46,14 @@ test('a carried out order is found by the next evictd, with the values of the mo
   expect(orderIn(path)).toBeUndefined();
 });
 
-test('what stays is not expected back', () => {
+test('memory that stays after the end of the workload is not expected to be freed', () => {
   const file = new OrderFile(path);
   carryOut(file.bytesOf({ ...RECORD, stays: 15 }));
   file.close();
   expect(orderIn(path)?.line).toContain('"expectedBytes":25');
 });
 
-test('an order that was only prepared, or whose record was cut off, is none', () => {
+test('an order that was only prepared, or whose record is torn, is not read', () => {
   const file = new OrderFile(path);
   const bytes = file.bytesOf(RECORD);
   carryOut(bytes, 0n);
@@ -65,7 +65,7 @@ test('an order that was only prepared, or whose record was cut off, is none', ()
   file.close();
 });
 
-test('the file has its whole space from the start, and a record that does not fit is refused', () => {
+test('the file has its full size from the start, and a record that does not fit is refused', () => {
   const file = new OrderFile(path);
   const { size, blocks } = statSync(path);
   expect([size, blocks * 512 >= size]).toEqual([65_536, true]);

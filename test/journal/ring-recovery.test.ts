@@ -30,7 +30,7 @@ beforeEach(() => {
   ring.close();
 });
 
-test('what the state directory has not goes there, once, and stays readable in the ring', async () => {
+test('records that the state directory does not have are written there once, and stay readable in the ring', async () => {
   expect(await drainRing(path, files(), 5_000)).toEqual({ records: 2, failure: undefined, hangs: false });
   expect(lines()).toEqual([record(2), record(3)]);
   expect(undrainedRecords(path)).toEqual([]);
@@ -41,14 +41,14 @@ test('what the state directory has not goes there, once, and stays readable in t
   expect(next.sequence).toBe(3n);
 });
 
-test('what evictd had written before it was killed, and not noted, is not written again', async () => {
+test('records that a killed evictd had written without a mark are not written again', async () => {
   mkdirSync(state());
   writeFileSync(join(state(), 'journal.jsonl'), `${record(1)}\n${record(2)}\n`);
   await drainRing(path, files(), 5_000);
   expect(lines()).toEqual([1, 2, 3].map(record));
 });
 
-test('behind a line that was cut off, which is marked', async () => {
+test('records follow a torn line, which is marked', async () => {
   mkdirSync(state());
   writeFileSync(join(state(), 'journal.jsonl'), '{"type":"dec');
   await drainRing(path, files(), 5_000);
@@ -57,18 +57,18 @@ test('behind a line that was cut off, which is marked', async () => {
   expect(JSON.parse(mark)).toMatchObject({ type: 'torn', node: 'machine', dryRun: false, bytes: 12 });
 });
 
-test('where the directory does not take them they stay in the ring, with the reason', async () => {
+test('records that the directory does not take stay in the ring, with the reason', async () => {
   writeFileSync(state(), 'in the way');
   const left = await drainRing(path, files(), 5_000);
   expect(left).toMatchObject({ records: 2, failure: expect.stringMatching(/EEXIST|ENOTDIR/) as string, hangs: false });
   expect(undrainedRecords(path)).toHaveLength(2);
 });
 
-test('no ring, no records', async () => {
+test('without a ring there are no records', async () => {
   expect(await drainRing(join(directory, 'absent'), files(), 5_000)).toMatchObject({ records: 0, failure: undefined });
 });
 
-test('what becomes of what was left is added behind it, and goes with it', async () => {
+test('a new record about an old one is written after it', async () => {
   const release = { type: 'release', decision: 3, message: 'starting b.service again' };
   addToRing(path, [release, { ...release, decision: 2 }], '/node');
   expect(await drainRing(path, files(), 5_000)).toMatchObject({ records: 4, failure: undefined });

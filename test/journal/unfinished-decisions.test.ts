@@ -7,12 +7,12 @@ const line = (type: string, decision?: number, more: object = {}): string =>
 test.each<[rule: string, texts: string[], unfinished: number[], over: number[], last: number]>([
   ['nothing', [], [], [], 0],
   ['a decision without an outcome', [line('decision', 1)], [1], [], 1],
-  ['one with its outcome', [line('decision', 1), line('escalation', 1), line('outcome', 1)], [], [1], 1],
+  ['a decision with its outcome', [line('decision', 1), line('escalation', 1), line('outcome', 1)], [], [1], 1],
   ['an outcome whose decision was overwritten', [line('outcome', 3)], [], [3], 3],
-  ['two, of which one is over', [line('decision', 1), line('decision', 2), line('outcome', 1)], [2], [1], 2],
+  ['two decisions, one with an outcome', [line('decision', 1), line('decision', 2), line('outcome', 1)], [2], [1], 2],
   ['a number that is given out once more', [line('decision', 1), line('outcome', 1), line('start'), line('decision', 1)], [1], [], 1],
   ['a dry run has no outcomes', [line('decision', 4, { dryRun: true })], [], [], 4],
-  ['what is no line of the journal', ['{"type":"oversize"}', 'x', line('start')], [], [], 0],
+  ['a line that is not a record', ['{"type":"oversize"}', 'x', line('start')], [], [], 0],
 ])('%s', (_rule, texts, unfinished, over, last) => {
   const before = earlierDecisions(texts);
   expect([[...before.unfinished.keys()], [...before.over], before.last]).toEqual([unfinished, over, last]);

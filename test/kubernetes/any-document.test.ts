@@ -68,7 +68,7 @@ function replaced(value: unknown, [key, ...rest]: readonly string[], by: unknown
   return { ...object, [key]: replaced(object[key], rest, by) };
 }
 
-describe('one value replaced by anything: read, or refused as a document', () => {
+describe('a document with one value replaced is read, or refused as a document', () => {
   const cases: readonly [name: string, document: unknown, read: (document: unknown) => unknown][] = [
     ['a pod', pod, workloadOfPod],
     ['a node', summary, (document) => makeSignalObservations(document, 'linux')],
@@ -89,7 +89,7 @@ describe('one value replaced by anything: read, or refused as a document', () =>
   });
 });
 
-test('JSON without large integers is read as JSON.parse reads it', () => {
+test('JSON without large integers is parsed as by JSON.parse', () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 3 }), (text) => {
       const plain: unknown = JSON.parse(text);
@@ -102,7 +102,7 @@ test('JSON without large integers is read as JSON.parse reads it', () => {
   );
 });
 
-test('integers survive, whatever their size', () => {
+test('integers of any size are kept exactly', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }), (integer) => {
       const [read] = parseJson(`[${String(integer)}]`) as readonly (number | bigint)[];

@@ -23,17 +23,17 @@ test('a shortened pod reads the same, is much shorter, and keeps integers of 64 
 test.each<[rule: string, more: Parameters<typeof aPod>[1], expected: object]>([
   ['an ordinary pod', {}, { uid: 'uid-web', cgroupUid: 'uid-web', phase: 'Running', restartPolicy: 'Always' }],
   [
-    'the cgroup of a static pod has the uid of its manifest, not that of its mirror',
+    'the cgroup of a static pod has the uid of its manifest, not that of its mirror pod',
     { metadata: { annotations: MIRROR, ownerReferences: OF_NODE } },
     { uid: 'uid-web', cgroupUid: 'h', workload: { protection: { kind: 'static' } } },
   ],
   [
-    'only a mirror pod has another uid there',
+    'another uid in the annotation counts only for a mirror pod',
     { metadata: { annotations: { 'kubernetes.io/config.hash': 'h' } } },
     { cgroupUid: 'uid-web' },
   ],
   [
-    'a pod that says so is no static pod: its user wrote that',
+    'a pod with the annotation of a static pod is not one, because a user can write that',
     { metadata: { annotations: { 'kubernetes.io/config.source': 'file' } } },
     { workload: { protection: undefined } },
   ],
@@ -49,7 +49,7 @@ test.each<[rule: string, more: Parameters<typeof aPod>[1], expected: object]>([
     { deletionSeconds: 7 },
   ],
   [
-    'its owner is the controller',
+    'the owner of the pod is its controller',
     {
       metadata: {
         ownerReferences: [

@@ -9,7 +9,7 @@ const podRef = (uid: string, name = 'web', namespace = 'shop') => ({ podRef: { u
 const statsOf = (summary: unknown) => usagesIn(summary)([workloadOfPod(podDocument({ metadata: { uid: 'u' } }))])[0]?.stats;
 const using = (workingSetBytes: unknown) => ({ memory: { workingSetBytes } });
 
-test('everything that a pod may report', () => {
+test('all statistics that a pod may report are read', () => {
   const filesystem = { usedBytes: 10, inodesUsed: 20, time: '2026-01-01T00:00:00Z', capacityBytes: 1 };
   const summary = {
     pods: [
@@ -39,7 +39,7 @@ test('everything that a pod may report', () => {
   });
 });
 
-test('nothing but the name: every number is unknown, not zero', () => {
+test('statistics with only a name have unknown numbers, not zero', () => {
   expect(statsOf({ pods: [podRef('u')] })).toEqual({
     workingSetBytes: undefined,
     usageBytes: undefined,
@@ -53,21 +53,21 @@ test('nothing but the name: every number is unknown, not zero', () => {
 test.each<[rule: string, pod: Readonly<Record<string, unknown>>, without: true | undefined]>([
   ['with a working set', using(0), undefined],
   ['without', { memory: { usageBytes: 1 } }, true],
-  ['of nothing', { memory: {} }, true],
+  ['memory without values', { memory: {} }, true],
   ['none', {}, undefined],
   ['null', { memory: null }, undefined],
-])('statistics of memory: %s', (_rule, pod, without) => {
+])('statistics have memory or not: %s', (_rule, pod, without) => {
   expect(statsOf({ pods: [{ ...podRef('u'), ...pod }] })?.memoryWithoutWorkingSet).toBe(without);
 });
 
 test.each<[rule: string, count: unknown, bytes: bigint | undefined]>([
   ['zero', 0, 0n],
   ['null is absent', null, undefined],
-  ['more than a double holds', 2n ** 53n + 1n, 2n ** 53n + 1n],
+  ['more than a double can hold', 2n ** 53n + 1n, 2n ** 53n + 1n],
   ['the largest that is positive', 2n ** 63n - 1n, 2n ** 63n - 1n],
-  ['from 2^63 on it comes out negative', 2n ** 63n, -(2n ** 63n)],
+  ['from 2^63 on the number is negative', 2n ** 63n, -(2n ** 63n)],
   ['the largest of all', 2n ** 64n - 1n, -1n],
-])('counts: %s', (_rule, count, bytes) => {
+])('the working set is parsed: %s', (_rule, count, bytes) => {
   expect(statsOf({ pods: [{ ...podRef('u'), ...using(count) }] })?.workingSetBytes).toBe(bytes);
 });
 
@@ -75,18 +75,18 @@ test.each<[rule: string, pod: Readonly<Record<string, unknown>>, path: string]>(
   ['negative', using(-1), 'pods[0].memory.workingSetBytes'],
   ['broken', { process_stats: { process_count: 1.5 } }, 'pods[0].process_stats.process_count'],
   ['wider than 64 bits', { 'ephemeral-storage': { usedBytes: 2n ** 64n } }, 'pods[0].ephemeral-storage.usedBytes'],
-  ['no list of volumes', { volume: 'cache' }, 'pods[0].volume'],
-])('no statistics: %s', (_rule, pod, path) => {
+  ['volumes that are not a list', { volume: 'cache' }, 'pods[0].volume'],
+])('the document is not a summary: %s', (_rule, pod, path) => {
   expect(() => statsOf({ pods: [{ ...podRef('u'), ...pod }] })).toThrow(expect.objectContaining({ constructor: DocumentError, path }));
 });
 
-describe('which statistics belong to which pod', () => {
+describe('the statistics of a pod', () => {
   const mirror = { metadata: { annotations: { 'kubernetes.io/config.mirror': 'hash' } } };
   const noUid = { metadata: { uid: '' } };
 
   test.each<[rule: string, pod: Parameters<typeof podDocument>[0], pods: readonly unknown[], bytes: bigint | undefined]>([
-    ['those of its uid', {}, [{ ...podRef('uid-web', 'other'), ...using(1) }], 1n],
-    ['not those of an earlier pod of its name', {}, [{ ...podRef('uid-old'), ...using(1) }], undefined],
+    ['are those with its uid', {}, [{ ...podRef('uid-web', 'other'), ...using(1) }], 1n],
+    ['are not those of an earlier pod of its name', {}, [{ ...podRef('uid-old'), ...using(1) }], undefined],
     [
       'the last where a uid comes twice',
       {},
@@ -96,11 +96,11 @@ describe('which statistics belong to which pod', () => {
       ],
       2n,
     ],
-    ['without uid those of its name without uid', noUid, [{ ...podRef(''), ...using(1) }], 1n],
-    ['without uid not those of another pod without uid', noUid, [{ ...podRef('', 'api'), ...using(1) }], undefined],
-    ['without uid not those of its name elsewhere', noUid, [{ ...podRef('', 'web', 'test'), ...using(1) }], undefined],
-    ['without uid not those of its name with one', noUid, [{ ...podRef('uid-old'), ...using(1) }], undefined],
-    ['of a mirror pod those of the static pod', mirror, [{ ...podRef('hash'), ...using(1) }], 1n],
+    ['are those with its name and without a uid, if it has no uid', noUid, [{ ...podRef(''), ...using(1) }], 1n],
+    ['are not those of another pod without a uid', noUid, [{ ...podRef('', 'api'), ...using(1) }], undefined],
+    ['are not those of its name in another namespace', noUid, [{ ...podRef('', 'web', 'test'), ...using(1) }], undefined],
+    ['are not those of its name with a uid, if it has no uid', noUid, [{ ...podRef('uid-old'), ...using(1) }], undefined],
+    ['are those of the static pod, for a mirror pod', mirror, [{ ...podRef('hash'), ...using(1) }], 1n],
     ['none', {}, [], undefined],
   ])('%s', (_rule, pod, pods, bytes) => {
     const workload = workloadOfPod(podDocument(pod));
@@ -109,7 +109,7 @@ describe('which statistics belong to which pod', () => {
     expect(usage?.stats?.workingSetBytes).toBe(bytes);
   });
 
-  test('the order is that of the pods', () => {
+  test('are in the order of the pods', () => {
     const pods = ['b', 'a'].map((uid) => workloadOfPod(podDocument({ metadata: { uid } })));
     const usages = usagesIn({
       pods: [

@@ -5,7 +5,7 @@ const SECOND = 1_000_000_000n;
 
 test.each<[rule: string, text: string, ns: bigint]>([
   ['the beginning', '1970-01-01T00:00:00Z', 0n],
-  ['before it', '1969-12-31T23:59:59Z', -SECOND],
+  ['a second before 1970', '1969-12-31T23:59:59Z', -SECOND],
   ['a nanosecond', '1970-01-01T00:00:00.000000001Z', 1n],
   ['less is cut off', '1970-01-01T00:00:00.0000000019Z', 1n],
   ['tenths', '1970-01-01T00:00:01.5Z', 1_500_000_000n],
@@ -21,14 +21,14 @@ test.each<[rule: string, text: string, ns: bigint]>([
 test.each([
   ['as the API writes it', '0001-01-01T00:00:00Z'],
   ['in another zone', '0001-01-01T01:00:00+01:00'],
-])('the zero time, %s', (_rule, text) => {
+])('the zero time is parsed, %s', (_rule, text) => {
   expect(parseTime(text)).toEqual({ kind: 'zero' });
 });
 
 test.each([
   ['empty', ''],
   ['a date alone', '2026-01-01'],
-  ['no zone', '2026-01-01T00:00:00'],
+  ['the zone is missing', '2026-01-01T00:00:00'],
   ['a space in the middle', '2026-01-01 00:00:00Z'],
   ['30 February', '2026-02-30T00:00:00Z'],
   ['month 13', '2026-13-01T00:00:00Z'],
@@ -36,6 +36,6 @@ test.each([
   ['second 60', '2026-01-01T00:00:60Z'],
   ['a zone beyond a day', '2026-01-01T00:00:00+25:00'],
   ['something behind it', '2026-01-01T00:00:00Zz'],
-])('no time: %s', (_rule, text) => {
+])('text that is not a time: %s', (_rule, text) => {
   expect(parseTime(text)).toBeUndefined();
 });

@@ -10,7 +10,7 @@ const MARK = '            web-188     [000] d..1.    43.223900: mark_victim: pid
 
 const parsed = (...lines: string[]) => parseRounds(`${lines.join('\n')}\n`, { who: 'earlyoom' }).map(fieldsOf);
 
-test('times from the crossing to the signal, and from there to the end', () => {
+test('a round has the time from the crossing to the signal, and from there to the end', () => {
   expect(parsed(LINE, '# tracer: nop', SIGNAL)).toEqual([
     {
       ...{ who: 'earlyoom', round: '0', rate: '50', limit_mib: '100', crossing_ms: '3000.0', dead_ms: '3700.5', rate_before: '48.0' },
@@ -20,7 +20,7 @@ test('times from the crossing to the signal, and from there to the end', () => {
   ]);
 });
 
-test('each round with its own trace', () => {
+test('each round has its own trace', () => {
   const second = LINE.replace('round=0', 'round=1').replace('pid=217', 'pid=301');
   const rounds = parsed(LINE, SIGNAL, second, '# tracer: nop', SIGNAL.replace('217', '301').replace('sig=15', 'sig=9'));
   expect(rounds.map(({ round, all }) => [round, all])).toEqual([
@@ -29,11 +29,11 @@ test('each round with its own trace', () => {
   ]);
 });
 
-test('no round', () => {
+test('no round gives no result', () => {
   expect(parsed('')).toEqual([]);
 });
 
-describe('the outcome', () => {
+describe('the outcome of a round', () => {
   test.each<[what: string, lines: readonly string[], outcome: string]>([
     ['the OOM killer ended the leak', [LINE, SIGNAL, MARK], 'kernel'],
     ['the OOM killer ended another process', [LINE.replace('oom_kills=0', 'oom_kills=1'), SIGNAL], 'kernel'],
@@ -47,7 +47,7 @@ describe('the outcome', () => {
     expect(parsed(...lines)).toMatchObject([{ outcome }]);
   });
 
-  test('ended before the referee saw the crossing: won, without a time to the signal', () => {
+  test('ended before the referee saw the crossing is won, without a time to the signal', () => {
     const [round] = parsed(LINE.replace('crossing_ms=3000.0', 'crossing_ms=-'), SIGNAL);
     expect([round?.outcome, round?.signal_ms, round?.gone_ms]).toEqual(['won', undefined, '476.9']);
   });

@@ -21,39 +21,39 @@ const KERNEL = `${HEADER}     interactive-220     [000] dN.2.    78.938953: sign
          systemd-1       [000] d..1.    80.131782: signal_generate: sig=15 errno=0 code=0 comm=batch pid=210 grp=1 res=1
 `;
 
-test('one signal: the sender, its time, the number of signals', () => {
+test('one signal has its sender, its time, and the number of signals', () => {
   expect(parseSignalTrace(EARLYOOM, 217)).toEqual({ by: 'earlyoom', firstUs: 43_317_314, toProcess: 1, all: ['earlyoom:15>batch'] });
 });
 
-test('the same signal again and again: the first one counts', () => {
+test('the first of several equal signals counts', () => {
   expect(parseSignalTrace(EVICTD, 428)).toEqual({ by: 'MainThread', firstUs: 286_232_537, toProcess: 3, all: ['MainThread:9>batch×3'] });
 });
 
-test('a signal to another process is listed, and is not the end of this one', () => {
+test('a signal to another process is listed, and does not end the traced one', () => {
   expect(parseSignalTrace(EARLYOOM, 218)).toEqual({ by: undefined, firstUs: undefined, toProcess: 0, all: ['earlyoom:15>batch'] });
 });
 
-test('nothing was sent', () => {
+test('a trace without signals is empty', () => {
   expect(parseSignalTrace(HEADER, 217)).toEqual({ by: undefined, firstUs: undefined, toProcess: 0, all: [] });
 });
 
-describe('the OOM killer sends its signal from the thread that asks for memory', () => {
-  test('KERNEL, although the trace names that thread', () => {
+describe('a signal that the OOM killer sends from the thread that asks for memory', () => {
+  test('is from KERNEL, although the trace names that thread', () => {
     expect(parseSignalTrace(KERNEL, 210)).toMatchObject({ by: 'KERNEL', firstUs: 78_938_953, toProcess: 2 });
   });
 
-  test('long after a signal of a contestant: both', () => {
+  test('is from both, long after a signal of a contestant', () => {
     const first = '  earlyoom-188  [000] d..1.    70.000000: signal_generate: sig=15 errno=0 code=0 comm=batch pid=210 grp=1 res=0\n';
     expect(parseSignalTrace(first + KERNEL, 210)).toMatchObject({ by: 'earlyoom+KERNEL', firstUs: 70_000_000 });
   });
 
-  test('its other victims do not count', () => {
+  test('does not count if it is to another victim', () => {
     const other = KERNEL.replaceAll('pid=210', 'pid=99') + EARLYOOM;
     expect(parseSignalTrace(other, 217).by).toBe('earlyoom');
   });
 });
 
-test('names with spaces, hyphens and colons', () => {
+test('names with spaces, hyphens and colons are parsed', () => {
   const text = ' kworker/0:1-a b-12  [000] d..1.  1.000001: signal_generate: sig=9 errno=0 code=0 comm=tick plain pid=3 grp=1 res=0';
   expect(parseSignalTrace(text, 3)).toMatchObject({ by: 'kworker/0:1-a_b', all: ['kworker/0:1-a_b:9>tick_plain'] });
 });

@@ -41,8 +41,8 @@ const EVICTD = rounds(
   'outcome=early signal_ms=- gone_ms=- low_available_kib=- stall_ms=-',
 );
 
-describe('a race', () => {
-  test('median and worst of each contestant, beside earlyoom', () => {
+describe('the table of a race', () => {
+  test('has median and worst of each contestant, compared with earlyoom', () => {
     expect(rowsOf(raceSummary([...EARLYOOM, ...EVICTD]))).toEqual([
       {
         ...{ memory: '1G', swap: 'none', 'occupied by': 'nothing', 'MiB/s (measured)': '50 (48.0)', contestant: 'earlyoom' },
@@ -74,12 +74,12 @@ describe('a race', () => {
     ).toEqual([]);
   });
 
-  test('without earlyoom in the same run there is nothing to compare with', () => {
+  test('has no comparison without earlyoom in the same run', () => {
     const [row] = rowsOf(raceSummary(EVICTD));
     expect([row?.contestant, row?.['first signal, ms ÷'], row?.['gone after, ms ÷']]).toEqual(['evictd', '', '']);
   });
 
-  test('of two runs on the same machine at the same rate only the later one counts, whatever the order', () => {
+  test('has only the later of two runs on the same machine at the same rate, whatever their order', () => {
     const later = rounds('evictd', '2', 'outcome=won signal_ms=7');
     const expected = [['evictd', '1', '7 / 7', '']];
     const shown = (lines: string[]) =>
@@ -87,7 +87,7 @@ describe('a race', () => {
     expect([shown([...EARLYOOM, ...later, ...EVICTD]), shown([...later, ...EARLYOOM])]).toEqual([expected, expected]);
   });
 
-  test('another rate, memory, swap or occupation is a group of its own', () => {
+  test('has a separate group for another rate, memory, swap or occupation', () => {
     const others = ['rate=50 rate=0', 'memory=1G memory=4G', 'swap=none swap=zram', 'occupied=nothing occupied=slab'].map((pair) => {
       const [from = '', to = ''] = pair.split(' ');
       return rounds('evictd', '2', 'outcome=won signal_ms=7').map((line) => line.replace(from, to));
@@ -103,7 +103,7 @@ describe('a race', () => {
   });
 });
 
-test('idle: processor time beside earlyoom, for each number of workloads, and memory', () => {
+test('the idle table has processor time compared with earlyoom, for each number of workloads, and memory', () => {
   const line = (who: string, workloads: string, ms: number): string =>
     `run=1 who=${who} workloads=${workloads} seconds=60 cpu_ms=${String(ms)} rss_kib=2048 pss_kib=1536 anonymous_kib=204800`;
   const lines = [line('earlyoom', '20-units', 600), line('evictd', '20-units', 300), line('evictd', '300-cgroups', 900)];
@@ -115,7 +115,7 @@ test('idle: processor time beside earlyoom, for each number of workloads, and me
   ]);
 });
 
-test('thrash: what each kind of work did to memory, and whether it was ended; a later run replaces it', () => {
+test('the thrash table has the memory of each kind of work and whether it was ended, from the latest run', () => {
   const line = (run: string, work: string, more: string): string =>
     `run=${run} memory=2G swap=zram who=evictd-defaults work=${work} seconds=42 total_mib=1960 low_available_mib=180 full_percent=37 refaults=5 ${more}`;
   const lines = [
@@ -138,7 +138,7 @@ test('thrash: what each kind of work did to memory, and whether it was ended; a 
   ]);
 });
 
-test('the runs of a table: one, or the first and the last, without those that do not count', () => {
+test('a table names its runs: one, or the first and the last, without those that do not count', () => {
   const other = rounds('evictd', '3', 'outcome=won').map((line) => line.replace('rate=50', 'rate=0'));
   const later = rounds('evictd', '2', 'outcome=won');
   expect([raceSummary(EARLYOOM).runs, raceSummary([...EARLYOOM, ...other, ...later]).runs]).toEqual(['1', '2 to 3']);

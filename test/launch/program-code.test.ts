@@ -23,7 +23,7 @@ const started = (): [cached: boolean, said: string | undefined] => {
   return [program.cached, globalThis.evictdTestSaid[0]];
 };
 
-describe('the code of the program that is kept beside it', () => {
+describe('the compiled code beside the program', () => {
   beforeEach(() => {
     directory = temporaryDirectory();
     write('"use strict"; globalThis.evictdTestSaid.push("one " + typeof require("node:fs").statSync);');
@@ -34,7 +34,7 @@ describe('the code of the program that is kept beside it', () => {
     expect(started()).toEqual([true, 'one function']);
   });
 
-  test('is not that of another Node', () => {
+  test('is not used by another Node', () => {
     expect(compileProgram(directory, 'v20.19.0 x64 98000000 1700000000').cached).toBe(false);
   });
 
@@ -42,20 +42,20 @@ describe('the code of the program that is kept beside it', () => {
     ['is damaged', (cache) => cache.fill(0xff, cache.length - 40, cache.length - 8)],
     ['was cut off', (cache) => cache.subarray(0, cache.length / 2)],
     ['is empty', () => Buffer.alloc(0)],
-    ['is not there', () => Buffer.alloc(4)],
-  ])('where it %s the program is compiled', (_what, alter) => {
+    ['does not exist', () => Buffer.alloc(4)],
+  ])('is replaced by a compilation where it %s', (_what, alter) => {
     change(alter);
     expect(started()).toEqual([false, 'one function']);
   });
 
-  test('is not that of another program of the same length', () => {
+  test('is not used for another program of the same length', () => {
     write(readFileSync(join(directory, 'program.cjs'), 'utf8').replace('one', 'two'));
     expect(started()).toEqual([false, 'two function']);
   });
 });
 
-describe('what was built', () => {
-  test('has code that this Node takes', () => {
+describe('the built program', () => {
+  test('has code that this Node accepts', () => {
     expect(compileProgram(resolve('dist')).cached).toBe(true);
   });
 

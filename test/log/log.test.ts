@@ -25,14 +25,14 @@ test.each<[rule: string, options: Pick<LogOptions, 'format' | 'isTTY' | 'env'>, 
   ['a pipe gets sentences', { format: 'auto', isTTY: false, env: {} }, 'text'],
   ['the journal gets priorities', { format: 'auto', isTTY: false, env: { JOURNAL_STREAM: '8:1' } }, 'systemd'],
   ['a terminal that a service started is a terminal', { format: 'auto', isTTY: true, env: { JOURNAL_STREAM: '8:1' } }, 'text'],
-  ['what was asked for wins', { format: 'json', isTTY: true, env: { JOURNAL_STREAM: '8:1' } }, 'json'],
+  ['the configured format is used', { format: 'json', isTTY: true, env: { JOURNAL_STREAM: '8:1' } }, 'json'],
 ])('%s', (_rule, options, form) => {
   expect(logForm({ level: 'info', ...options })).toBe(form);
 });
 
 test.each<[rule: string, options: Partial<LogOptions>, line: string]>([
   [
-    'on a terminal: time, coloured level, remedy',
+    'text on a terminal has the time, a coloured level and the hint',
     { isTTY: true },
     'TIME \u001b[33mwarning: port in use (choose another) [EVICTD_X]\u001b[0m',
   ],
@@ -42,19 +42,19 @@ test.each<[rule: string, options: Partial<LogOptions>, line: string]>([
     { isTTY: true, env: { NO_COLOR: '' } },
     'TIME \u001b[33mwarning: port in use (choose another) [EVICTD_X]\u001b[0m',
   ],
-  ['kept, not watched: with the date, no colour', { format: 'text' }, 'DATE TIME warning: port in use (choose another) [EVICTD_X]'],
+  ['text in a file has the date and no colour', { format: 'text' }, 'DATE TIME warning: port in use (choose another) [EVICTD_X]'],
   ['under systemd: a priority, every field', { format: 'systemd' }, '<4>port in use bytes=5 hint="choose another" code=EVICTD_X'],
 ])('%s', (_rule, options, line) => {
   const [written] = lines(options, (log) => log.warn('port in use', { bytes: 5n, hint: 'choose another', code: 'EVICTD_X' }));
   expect(written?.replace(/^\d{4}-\d\d-\d\d /, 'DATE ').replace(LOCAL_TIME, 'TIME')).toBe(line);
 });
 
-test('a sentence names the processes of a victim', () => {
+test('a log line names the processes of a victim', () => {
   const [written = ''] = lines({ format: 'text' }, (log) => log.warn('evicting db', { processes: 'postgres (pid 7)', victim: '/db' }));
   expect(written).toMatch(/ warning: evicting db; postgres \(pid 7\)$/);
 });
 
-test('fields in the journal are short pairs: no JSON in them', () => {
+test('fields in the journal are short pairs without JSON', () => {
   const fields = {
     spansMs: { exit: 2.5, deeper: { a: 1 } },
     list: ['a', 'b c'],
@@ -67,7 +67,7 @@ test('fields in the journal are short pairs: no JSON in them', () => {
   expect(written).toBe('<6>evicted spansMs.exit=2.5 spansMs.deeper.a=1 list="a,b c" rows.0.n=1 rows.1.n=2 none="" missing=null');
 });
 
-test('each level has its priority', () => {
+test('each level has its syslog priority', () => {
   const written = lines({ format: 'systemd', level: 'debug' }, (log) => {
     log.error('a');
     log.warn('b');
@@ -77,23 +77,23 @@ test('each level has its priority', () => {
   expect(written).toEqual(['<3>a', '<4>b', '<6>c', '<7>d']);
 });
 
-test('a level that was not asked for is not written', () => {
+test('a level below the configured one is not written', () => {
   expect(lines({ format: 'systemd', level: 'warn' }, (log) => log.info('c'))).toEqual([]);
 });
 
-test('JSON: time, level and message, fields beside them; none of them twice', () => {
+test('a JSON line has time, level and message, with the fields beside them, and none twice', () => {
   const [written = ''] = lines({ format: 'json' }, (log) => log.info('evicted batch', { bytes: 2n ** 60n, level: 9, time: 1, msg: 'x' }));
   expect(written).toMatch(
     /^\{"level":"info","time":"\d{4}-\d\d-\d\dT[\d:.]+Z","bytes":"1152921504606846976","level_":9,"time_":1,"msg_":"x","msg":"evicted batch"\}$/,
   );
 });
 
-test('a message is not a format', () => {
+test('a message is not used as a format string', () => {
   expect(lines({ format: 'systemd' }, (log) => log.info('100%s of %d', { a: 1 }))).toEqual(['<6>100%s of %d a=1']);
 });
 
 test.each<LogOptions['format']>(['text', 'systemd', 'json'])(
-  '%s: whatever is in a value, a line is one line without control characters',
+  '%s: a line is one line without control characters, whatever the values',
   (format) => {
     const hostile = 'a\nb\r\n<0>c\u001b[2J\u0007\u0085\u2028d\u202e\udcff';
     const written = lines({ format, level: 'debug' }, (log) =>
@@ -107,7 +107,7 @@ test.each<LogOptions['format']>(['text', 'systemd', 'json'])(
   },
 );
 
-describe('without a reader', () => {
+describe('a log without a reader', () => {
   const COUNT = 20_000; // 2 MB: more than a pipe, a socket and what waits
   const directories: string[] = [];
   const children: ChildProcess[] = [];
@@ -153,7 +153,7 @@ describe('without a reader', () => {
     return JSON.parse(chunk.toString()) as { dropped: number };
   }
 
-  test('a full pipe blocks neither the event loop nor the exit', async () => {
+  test('blocks neither the event loop nor the exit when its pipe is full', async () => {
     const child = writer(pipe().fd);
     const exited = once(child, 'exit');
     expect((await report(child)).dropped).toBeGreaterThan(10_000);
@@ -161,7 +161,7 @@ describe('without a reader', () => {
     expect(await exited).toEqual([0, null]);
   });
 
-  test('a full socket, as the journal is one, neither', async () => {
+  test('blocks neither when its socket is full, as for the journal', async () => {
     const child = writer('pipe'); // a socket pair
     const exited = once(child, 'exit');
     expect((await report(child)).dropped).toBeGreaterThan(10_000);
@@ -169,7 +169,7 @@ describe('without a reader', () => {
     expect(await exited).toEqual([0, null]);
   });
 
-  test('a reader that comes back gets the oldest lines, unbroken and in order, and how many were lost', async () => {
+  test('has the oldest lines for a reader that comes back, complete and in order, and the number of lost ones', async () => {
     const { fd, drain } = pipe();
     const child = writer(fd);
     const exited = once(child, 'exit');
@@ -192,7 +192,7 @@ describe('without a reader', () => {
     ]);
   });
 
-  test('a reader that went away: lines are counted as lost, nothing throws', async () => {
+  test('counts lines as lost when the reader has closed, and throws nothing', async () => {
     const child = writer('pipe');
     const exited = once(child, 'exit');
     child.stderr?.destroy();
@@ -202,7 +202,7 @@ describe('without a reader', () => {
     expect(await exited).toEqual([0, null]);
   });
 
-  test('a reader in time gets every line', async () => {
+  test('has every line for a reader in time', async () => {
     const child = writer('pipe', 'patient');
     const read = text(child.stderr as NodeJS.ReadableStream);
     expect(await report(child)).toEqual({ dropped: 0 });

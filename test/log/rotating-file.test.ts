@@ -28,28 +28,28 @@ async function written(sink: ReturnType<typeof rotatingFile>, ...texts: readonly
 
 const read = (name = path): string => readFileSync(name, 'utf8');
 
-test('what fits goes behind what is there; the next becomes a new file, and the one before keeps its name with .1', async () => {
+test('lines are appended while they fit, and then a new file is begun, with the old one as .1', async () => {
   await written(rotatingFile(path, 10), 'one\n');
   await written(rotatingFile(path, 10), 'two\n', 'ab\n');
   expect([read(`${path}.1`), read()]).toEqual(['one\ntwo\n', 'ab\n']);
 });
 
-test('exactly as much as fits', async () => {
+test('a line that fits exactly is appended', async () => {
   await written(rotatingFile(path, 8), 'one\n', 'two\n');
   expect(read()).toBe('one\ntwo\n');
 });
 
-test('only the last one is kept', async () => {
+test('only the last old file is kept', async () => {
   await written(rotatingFile(path, 4), 'one\n', 'two\n', 'tri\n');
   expect([read(`${path}.1`), read()]).toEqual(['two\n', 'tri\n']);
 });
 
-test('a line longer than a file is whole', async () => {
+test('a line longer than a file is kept whole', async () => {
   await written(rotatingFile(path, 4), 'longer\n');
   expect(read()).toBe('longer\n');
 });
 
-test('without its directory each write fails; from when it is there lines are kept', async () => {
+test('without its directory each write fails, and lines are kept when it exists', async () => {
   const directory = join(path, '..', 'later');
   const sink = rotatingFile(join(directory, 'evictd.log'));
   expect(await written(sink, 'lost\n')).toEqual([expect.stringContaining('ENOENT') as string]);

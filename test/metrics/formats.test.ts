@@ -7,7 +7,7 @@ import { Status } from '../../src/metrics/status.js';
 const none = (): number => 0;
 const OWN = { version: '1', dryRun: false, journalErrors: none, journalLostRecords: none, logLinesDropped: none, memoryNodes: () => [] };
 
-test('OpenMetrics: a counter has its suffix in the samples only, and the decision of its last event as exemplar', async () => {
+test('in OpenMetrics a counter has its suffix in the samples only, and its last decision as an exemplar', async () => {
   const status = new Status(() => 0n);
   const registry = new MetricsRegistry(status, OWN);
   const before = Date.now() / 1_000;
@@ -32,7 +32,7 @@ test('OpenMetrics: a counter has its suffix in the samples only, and the decisio
   expect(plain).toContain('# TYPE evictd_evictions_total counter\n');
 });
 
-test('a label value is escaped, whatever bytes a name has; of names that look alike the last one counts', async () => {
+test('a label value is escaped, whatever bytes a name has, and the last of equal-looking names counts', async () => {
   const samples = [
     [1, 'a\\b"c\nd'],
     [2, 'leak\udcff'],
@@ -46,7 +46,7 @@ test('a label value is escaped, whatever bytes a name has; of names that look al
   }
 });
 
-test('help has nothing that a format escapes', async () => {
+test('help texts have no character that a format escapes', async () => {
   const help = (await new MetricsRegistry(new Status(), OWN).metrics()).match(/^# HELP .*$/gm) ?? [];
   expect(help.length).toBeGreaterThan(40);
   for (const line of help) expect(line).not.toMatch(/["\\]/);
@@ -59,6 +59,6 @@ test.each([
   ['x-gzip', 0],
   ['gzip;q=nonsense', 0],
   [undefined, 0],
-])('how much %j wants gzip', (header, wanted) => {
+])('the weight of gzip in Accept-Encoding %j', (header, wanted) => {
   expect(quality(header, 'gzip')).toBe(wanted);
 });

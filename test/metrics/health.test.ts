@@ -28,19 +28,19 @@ function status(ageNs: bigint, fill: (status: Status) => void): Status {
   return it;
 }
 
-describe('alive', () => {
+describe('the health check /healthz', () => {
   const read = (it: Status): void => it.observe(BOTH, THRESHOLDS);
   test.each<[rule: string, ageNs: bigint, fill: (status: Status) => void, ok: boolean, line: string]>([
-    ['not before the first reading', 0n, () => undefined, false, 'the node has not been read yet'],
+    ['is not ok before the first reading', 0n, () => undefined, false, 'the node has not been read yet'],
     ['just read', 0n, read, true, 'the node was read 0 s ago'],
     ['three intervals and the margin are allowed', 32n * SECOND, read, true, 'the node was read 32 s ago'],
-    ['more are too many', 32n * SECOND + SECOND / 10n, read, false, 'the node was read 32.1 s ago, more than 32 s'],
+    ['is not ok after too many missed ticks', 32n * SECOND + SECOND / 10n, read, false, 'the node was read 32.1 s ago, more than 32 s'],
   ])('%s', (_rule, ageNs, fill, ok, line) => {
     expect(liveness(status(ageNs, fill))).toEqual({ ok, lines: [line] });
   });
 });
 
-describe('ready', () => {
+describe('the readiness check /readyz', () => {
   const guarding = (it: Status): void => {
     it.observe(BOTH, THRESHOLDS);
     it.notifiers([notifier]);
@@ -151,12 +151,12 @@ describe('ready', () => {
       true,
       ['note: a shutdown of the machine does not wait for evictd: no logind'],
     ],
-    ['no threshold is a note', (it) => it.observe(BOTH, []), true, ['note: no threshold is configured']],
+    ['has a note if there is no threshold', (it) => it.observe(BOTH, []), true, ['note: no threshold is configured']],
   ])('%s', (_rule, fill, ok, lines) => {
     expect(readiness(status(0n, fill))).toEqual({ ok, lines });
   });
 
-  test('not without a recent sample', () => {
+  test('is not ok without a recent sample', () => {
     expect(readiness(status(60n * SECOND, guarding))).toEqual({ ok: false, lines: ['the node was read 60 s ago, more than 32 s'] });
   });
 });

@@ -61,7 +61,7 @@ function fixture(): Fixture {
 
 const samples = (families: Map<string, Family>, name: string): Record<string, number> | undefined => families.get(name)?.samples;
 
-test('no samples before the first sample of the node', async () => {
+test('there are no samples before the first sample of the node', async () => {
   const families = await fixture().scrape();
   for (const name of [
     'signal_available_bytes',
@@ -78,7 +78,7 @@ test('no samples before the first sample of the node', async () => {
   }
 });
 
-test('memory nodes of a machine with several', async () => {
+test('a machine with several memory nodes has metrics for each', async () => {
   const { memoryNodes, scrape } = fixture();
   expect(samples(await scrape(), 'evictd_memory_node_available_bytes')).toEqual({});
   memoryNodes.push({ node: 0, availableBytes: 3n, capacityBytes: 8n }, { node: 2, availableBytes: 5n, capacityBytes: 9n });
@@ -93,7 +93,7 @@ test('memory nodes of a machine with several', async () => {
   });
 });
 
-test('signals have their own unit; a percentage is resolved against the capacity', async () => {
+test('signals have their own unit, and a percentage is computed from the capacity', async () => {
   const { status, scrape } = fixture();
   status.observe(observations(0n, { 'memory.available': 512n * Mi, 'pid.available': 30n }), THRESHOLDS);
   const families = await scrape();
@@ -157,7 +157,7 @@ test('a signal that becomes unreadable has no value', async () => {
   expect(samples(await scrape(), 'evictd_signal_available_bytes')).toEqual({});
 });
 
-test('a threshold that a reload removed is gone', async () => {
+test('the metric of a threshold that a reload removed is gone', async () => {
   const { status, scrape } = fixture();
   status.observe(observations(0n, { 'memory.available': 1n }), THRESHOLDS);
   await scrape();
@@ -236,7 +236,7 @@ test('counters of configured signals start at 0 and never fall', async () => {
   expect(samples(await scrape(), 'evictd_evictions_total')).toEqual({ [name('evictions_total', memory)]: 2 });
 });
 
-test('the budget by resource that a threshold is for; evictions leave it while nothing happens', async () => {
+test('the budget is by the resource of the threshold, and evictions leave it while nothing happens', async () => {
   const { status, scrape, passTime } = fixture();
   status.observe(observations(0n, {}), [threshold('memory.available', '100Mi'), threshold('nodefs.inodesFree', '1k')]);
   const remaining = async () => samples(await scrape(), 'evictd_eviction_budget_remaining');
@@ -253,7 +253,7 @@ test('the budget by resource that a threshold is for; evictions leave it while n
   expect(await remaining()).toEqual({});
 });
 
-test('node-level reclaim by step: configured steps exist from the start, and no counter falls', async () => {
+test('reclaim metrics are by step: configured steps exist from the start, and no counter falls', async () => {
   const { status, scrape } = fixture();
   status.reclaiming(['images', 'journald']);
   status.reclaimed('journald', { bytes: 100n, inodes: 3n }, false);
@@ -327,7 +327,7 @@ test('a signal is polled if an essential notifier is not live, but not if anothe
   });
 });
 
-test('wake to signal: buckets from 0.25 ms to 10 s', async () => {
+test('the histogram from wake to signal has buckets from 0.25 ms to 10 s', async () => {
   const { status, scrape } = fixture();
   status.wakeToSignal(0.000_25, 1);
   status.wakeToSignal(0.004, 1);
@@ -359,7 +359,7 @@ test('counts of the journal and the log are read at the scrape', async () => {
   expect(samples(families, 'evictd_log_lines_dropped_total')).toEqual({ evictd_log_lines_dropped_total: 3 });
 });
 
-test('build, dry run and the process', async () => {
+test('there are metrics of the build, the dry run and the process', async () => {
   const families = await fixture().scrape();
   expect(samples(families, 'evictd_build_info')).toEqual({ 'evictd_build_info{version="1.2.3"}': 1 });
   expect(samples(families, 'evictd_dry_run')).toEqual({ evictd_dry_run: 1 });
@@ -371,7 +371,7 @@ test('build, dry run and the process', async () => {
   expect(Math.abs(process('start_time_seconds') + globalThis.process.uptime() - Date.now() / 1000)).toBeLessThan(5);
 });
 
-test('a pause by an operator: of everything with its end, or of workloads', async () => {
+test('a pause by an operator has its end for everything, or the number of paused workloads', async () => {
   const { status, scrape } = fixture();
   const figures = async () => {
     const families = await scrape();
@@ -393,7 +393,7 @@ test('a pause by an operator: of everything with its end, or of workloads', asyn
   expect(await figures()).toEqual([0, undefined, 1]);
 });
 
-test('taints in force, the evictions that wait for one, and what disruption budgets permit', async () => {
+test('there are metrics of the taints in force, waiting evictions, and permissions of disruption budgets', async () => {
   const { status, scrape } = fixture();
   const read = async (...names: string[]) => {
     const families = await scrape();
@@ -416,7 +416,7 @@ test('taints in force, the evictions that wait for one, and what disruption budg
   );
 });
 
-test('docs/metrics.md lists exactly what is exported', async () => {
+test('docs/metrics.md lists exactly the exported metrics', async () => {
   const families = await fixture().scrape();
   const exported = [...families].map(([name, { type }]) => `${name} ${type}`);
   const row = /^\| `((?:evictd|process)_\w+)(?:\{([\w, ]+)\})?`(?: ¹)? \| (gauge|counter|histogram) \|/gm;
@@ -430,7 +430,7 @@ test('docs/metrics.md lists exactly what is exported', async () => {
   for (const { name, labels } of documented) expect(labels, name).toBe(definedLabels.get(name));
 });
 
-test('a metric is one entry in a list', async () => {
+test('a new metric is one entry in a list', async () => {
   const toy = eventCounter('evictd_toy_total', 'A toy.', ['limit'], { oomKilled: (limit, processes) => [processes, limit] }, () => [
     ['node'],
   ]) satisfies Metric;

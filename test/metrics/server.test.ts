@@ -13,7 +13,7 @@ import { eventually } from '../support/eventually.js';
 import { parseExposition } from './exposition.js';
 import { answersAgain, ask, closers, IMPATIENT_MS, make, PATIENT_MS, slowClient, slowClients, started, type Client } from './serving.js';
 
-test('/metrics is what Prometheus reads', async () => {
+test('/metrics has the text that Prometheus reads', async () => {
   const { port, status } = await started();
   status.observe(observations(0n, { 'memory.available': 5n }), [threshold('memory.available', '100Mi')]);
   const { code, headers, body } = await ask(port, '/metrics');
@@ -25,17 +25,17 @@ test('/metrics is what Prometheus reads', async () => {
 });
 
 test.each<[rule: string, accept: string | undefined, type: string]>([
-  ['no header', undefined, 'text/plain; version=0.0.4; charset=utf-8'],
+  ['there is no Accept header', undefined, 'text/plain; version=0.0.4; charset=utf-8'],
   ['a browser', 'text/html,application/xhtml+xml,*/*;q=0.8', 'text/plain; version=0.0.4; charset=utf-8'],
   [
     'Prometheus 2.42',
     'application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
     'application/openmetrics-text; version=1.0.0; charset=utf-8',
   ],
-  ['only the draft of OpenMetrics', 'application/openmetrics-text;version=0.0.1', 'text/plain; version=0.0.4; charset=utf-8'],
+  ['only the draft of OpenMetrics is accepted', 'application/openmetrics-text;version=0.0.1', 'text/plain; version=0.0.4; charset=utf-8'],
   ['text is wanted more', 'Application/OpenMetrics-Text; q=0.3, text/plain; q=0.4', 'text/plain; version=0.0.4; charset=utf-8'],
   ['OpenMetrics is refused', 'application/openmetrics-text;q=0', 'text/plain; version=0.0.4; charset=utf-8'],
-])('the format that the client prefers: %s', async (_rule, accept, type) => {
+])('/metrics has the format that the client prefers: %s', async (_rule, accept, type) => {
   const { port } = await started();
   const { headers, body } = await ask(port, '/metrics', 'GET', accept === undefined ? {} : { accept });
   expect(headers['content-type']).toBe(type);
@@ -48,7 +48,7 @@ test.each([
   ['gzip;q=0', undefined],
   ['br', undefined],
   ['', undefined],
-])('compressed if the client accepts it: %j', async (accepted, encoding) => {
+])('/metrics is compressed if the client accepts it: %j', async (accepted, encoding) => {
   const { port } = await started();
   const { headers, bytes } = await ask(port, '/metrics', 'GET', { 'accept-encoding': accepted });
   expect(headers['content-encoding']).toBe(encoding);
@@ -69,9 +69,9 @@ test('/healthz and /readyz follow the loop', async () => {
 test.each<[rule: string, method: string, path: string, code: number]>([
   ['the index', 'GET', '/', 200],
   ['a query is ignored', 'GET', '/metrics?name[]=x', 200],
-  ['nothing there', 'GET', '/metrics/', 404],
-  ['no path out', 'GET', '/../etc/passwd', 404],
-  ['not even to what exists', 'POST', '/metrics', 405],
+  ['a path that does not exist', 'GET', '/metrics/', 404],
+  ['a path that leads out of the directory', 'GET', '/../etc/passwd', 404],
+  ['a path that leads to an existing file outside', 'POST', '/metrics', 405],
   ['DELETE', 'DELETE', '/', 405],
 ])('%s: %s %s', async (_rule, method, path, code) => {
   const { port } = await started();
@@ -90,7 +90,7 @@ test.each(['/', '/metrics', '/healthz', '/nothing'])('HEAD %s is GET without a b
   expect(head.body).toBe('');
 });
 
-test('the API: the read-only routes by GET and HEAD; no browser may keep, embed or forward an answer', async () => {
+test('the API has the read-only routes by GET and HEAD, and no browser may keep, embed or forward an answer', async () => {
   const { port } = await started();
   const { code, headers, body } = await ask(port, '/api/v1/status?signal=x');
   expect({ code, json: JSON.parse(body) as unknown }).toEqual({ code: 200, json: { path: '/api/v1/status' } });
@@ -146,7 +146,7 @@ test.each<[host: string, code: number]>([
   ['127.0.0.1.evil.example', 403],
   ['localhost.evil.example:9796', 403],
   ['x@localhost', 403],
-])('a page of a site that has pointed its name here is refused, a scrape is not: Host %j', async (host, code) => {
+])('a page of a site whose name resolves to this address is refused, and a scrape is not: Host %j', async (host, code) => {
   const { port } = await started();
   const answer = await ask(port, '/api/v1/status', 'GET', { host });
   expect(answer.code).toBe(code);
@@ -175,11 +175,11 @@ test.each<[rule: string, authorization: string | undefined, code: number]>([
   ['an empty password', basic('me:'), 401],
   ['the token as the user', basic(`${TOKEN}:`), 401],
   ['a part of it', `Bearer ${TOKEN.slice(0, -1)}`, 401],
-  ['more than it', `Bearer ${TOKEN}x`, 401],
-  ['another case', `Bearer ${TOKEN.toLowerCase()}`, 401],
-  ['another scheme', `Digest ${TOKEN}`, 401],
+  ['more than the token', `Bearer ${TOKEN}x`, 401],
+  ['the token in another case', `Bearer ${TOKEN.toLowerCase()}`, 401],
+  ['another authentication scheme', `Digest ${TOKEN}`, 401],
 ])(
-  'with metrics.tokenFile the page and the API need the token, under any name, and a scrape needs none: %s',
+  'with metrics.tokenFile the page and the API need the token, with any user name, and a scrape needs none: %s',
   async (_rule, authorization, code) => {
     const { port } = await guarded(`${TOKEN}\n`);
     const headers = { host: 'node1.example:9796', ...(authorization !== undefined && { authorization }) };
@@ -208,7 +208,7 @@ test('a new token takes effect at once; without a usable token the page and the 
   expect(none.body).toContain('ENOENT');
 });
 
-test('without a token the page and the API are closed on an address that others reach, and say what to configure', async () => {
+test('without a token the page and the API are closed on a public address, and the answer says what to configure', async () => {
   const { server } = make(0, PATIENT_MS, { host: '0.0.0.0', port: 0 });
   server.start();
   const port = await eventually('the server to listen', () => server.port);
@@ -222,7 +222,7 @@ test('without a token the page and the API are closed on an address that others 
   expect((await ask(port, '/metrics')).code).toBe(200);
 });
 
-test('answers are given one after another, with pauses; a client that has gone costs none', async () => {
+test('answers are sent one after another, with pauses, and a client that has closed costs none', async () => {
   let usedMs = 0;
   vi.spyOn(process, 'cpuUsage').mockImplementation((before) => ({ user: usedMs * 1_000 - (before?.user ?? 0), system: 0 }));
   onTestFinished(() => void vi.restoreAllMocks());
@@ -249,7 +249,7 @@ test('answers are given one after another, with pauses; a client that has gone c
   expect(order).toEqual(['first', 'second', 'last']);
 });
 
-test('a port in use is said once, tried again, and had when it is free', async () => {
+test('a port in use is reported once, tried again, and used when it is free', async () => {
   const first = await started();
   const second = make(first.port);
   second.server.start();
@@ -267,7 +267,7 @@ test('a port in use is said once, tried again, and had when it is free', async (
   expect(second.server.problem).toBeUndefined();
 });
 
-test('closed while it waits for its port: it does not come back', async () => {
+test('a server that is closed while it waits for its port does not start', async () => {
   const first = await started();
   const second = make(first.port);
   second.server.start();
@@ -280,8 +280,8 @@ test('closed while it waits for its port: it does not come back', async () => {
 
 test.each([
   ['an address that is not this machine', '192.0.2.1', 0],
-  ['a port that is none', '127.0.0.1', 65536],
-])('%s is a warning, nothing more', async (_rule, host, port) => {
+  ['an invalid port', '127.0.0.1', 65536],
+])('%s is only a warning', async (_rule, host, port) => {
   const { logged, status } = make();
   const none = (): number => 0;
   const registry = new MetricsRegistry(status, {
@@ -319,7 +319,7 @@ test('close() ends connections at once, may be called twice, and before start()'
 test.each([
   ['never finish their request', 'GET /metrics HTTP/1.1\r\nX-Slow: '],
   ['say nothing', ''],
-])('32 clients that %s do not keep a scrape out: the oldest goes', async (_what, text) => {
+])('32 clients that %s do not keep a scrape out, because the oldest is closed', async (_what, text) => {
   const { port } = await started();
   const clients = await slowClients(32, port, text);
   let gone = 0;
@@ -333,13 +333,13 @@ test.each([
 test.each([
   ['never finish their request', 'GET /metrics HTTP/1.1\r\nX-Slow: '],
   ['say nothing', ''],
-])('clients that %s are cut off', async (_what, text) => {
+])('clients that %s are disconnected', async (_what, text) => {
   const { port } = await started(IMPATIENT_MS);
   await Promise.all((await slowClients(32, port, text)).map(({ closed }) => closed));
   await answersAgain(port);
 });
 
-test('of many requests in one go one is answered', async () => {
+test('only one of many requests sent at once is answered', async () => {
   const { port, scrapes } = await started();
   const { closed } = await slowClient(port, 'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1_000));
   const answers = (await closed).match(/^HTTP\/1\.1 200 OK\r\n|^evictd_build_info/gm);
@@ -347,7 +347,7 @@ test('of many requests in one go one is answered', async () => {
   expect(scrapes()).toBe(1);
 });
 
-test('at most 32 connections are open, the newest', async () => {
+test('at most 32 connections are open, the newest ones', async () => {
   const { port } = await started();
   const clients: Client[] = [];
   for (let i = 0; i < 40; i += 1) clients.push(await slowClient(port, 'GET / HTTP/1.1\r\n'));
@@ -359,14 +359,14 @@ test('at most 32 connections are open, the newest', async () => {
   expect(away.toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
-test('what is no HTTP ends with its connection', async () => {
+test('text that is not HTTP ends the connection', async () => {
   const { port } = await started();
   const { closed } = await slowClient(port, '\u0016\u0003\u0001 this is TLS\r\n\r\n');
   await closed;
   expect((await ask(port, '/')).code).toBe(200);
 });
 
-test('scrape after scrape: each gives its connection back', async () => {
+test('each of many scrapes closes its connection', async () => {
   const { port, status } = await started();
   status.observe(observations(0n, { 'memory.available': 5n }), [threshold('memory.available', '100Mi')]);
   status.evicted('memory.available', { decision: 1, workload: '/batch' });

@@ -39,7 +39,7 @@ async function leaveSocket(path: string): Promise<void> {
   dead.close();
 }
 
-test('a Unix socket: for root and its group, and gone with the server', async () => {
+test('a Unix socket is accessible to root and its group, and is removed with the server', async () => {
   const path = socketPath();
   const { server, logged } = atSocket(path);
   server.start();
@@ -51,7 +51,7 @@ test('a Unix socket: for root and its group, and gone with the server', async ()
   expect(readdirSync(join(path, '..'))).toEqual([]);
 });
 
-test('a Unix socket has its mode as soon as it is there, and nothing is lost if it is removed at once', async () => {
+test('a Unix socket has its mode from the start, and its removal at once has no effect', async () => {
   const path = socketPath();
   const umask = process.umask(0);
   const { server, logged } = atSocket(path);
@@ -66,7 +66,7 @@ test('a Unix socket has its mode as soon as it is there, and nothing is lost if 
   await eventually('the server to listen', () => logged.length > 0);
 });
 
-test('a path that is too long for a Unix socket is not cut off', () => {
+test('a path that is too long for a Unix socket is refused, not truncated', () => {
   const path = `${socketPath()}${'x'.repeat(108)}`;
   const { server, logged } = atSocket(path);
   server.start();
@@ -106,7 +106,7 @@ test('a Unix socket in use is not replaced; evictd listens when it is free', asy
   expect(await askSocket(path, '/')).toBe(200);
 });
 
-test('a file that is no socket stays', async () => {
+test('a file that is not a socket is kept', async () => {
   const path = socketPath();
   writeFileSync(path, 'of another program');
   const { server, logged } = atSocket(path);

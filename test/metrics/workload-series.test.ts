@@ -30,7 +30,7 @@ function fixture() {
 
 const series = (path: string, signal = 'memory.available'): string => `{eviction_signal="${signal}",workload="${path}"}`;
 
-test('evictions by workload: the last ten, for an hour after the last one', async () => {
+test('evictions by workload are kept for the last ten workloads, for an hour after the last eviction', async () => {
   const { evict, passTime, samples } = fixture();
   evict('/a');
   passTime(60n);
@@ -57,7 +57,7 @@ test('evictions by workload: the last ten, for an hour after the last one', asyn
   expect(await samples('workload_evictions_total')).toEqual([]);
 });
 
-test('candidates: each signal in the unit of its resource, in the order of eviction; gone when evicted, and a minute after the ranking', async () => {
+test('candidates have each signal in the unit of its resource, in the order of eviction, until evicted or a minute after the ranking', async () => {
   const { status, evict, passTime, samples } = fixture();
   status.ranked('memory.available', [
     { workload: '/b', resource: 'memory', usage: 500n },
@@ -84,7 +84,7 @@ test('candidates: each signal in the unit of its resource, in the order of evict
   expect(await samples('candidate_usage_processes')).toEqual([[series('/e', 'pid.available'), 1]]);
 });
 
-test('the first five of a ranking, without those that are protected', () => {
+test('the first five workloads of a ranking are exported, without protected ones', () => {
   const ranking = ['a', 'safe', 'b', 'c', 'd', 'e', 'f'].map((name, at) => {
     const protection = name === 'safe' ? { kind: 'critical' } : undefined;
     return { workload: workload(name), usage: BigInt(at), protection } as RankedWorkload;

@@ -196,7 +196,7 @@ const reclaimer: Reclaimer = {
 
 const two = (): Candidates => candidates([workload('batch'), 300n * Mi], [workload('web'), 50n * Mi]);
 
-test('the ring has the decision with its ranking, and the state the eviction, before the workload is signalled', async () => {
+test('before the signal, the ring has the decision with its ranking, and the saved state has the eviction', async () => {
   const node = new PlayedNode();
   let before: string | undefined;
   const evictor: Evictor = {
@@ -258,7 +258,7 @@ test('a victim that ended before the signal is neither an eviction nor a failure
   expect(said).toContainEqual(expect.stringContaining('batch ended before it was evicted'));
 });
 
-test('the largest workload ends by itself while the candidates are read: none is evicted for what that has freed', () => {
+test('when the largest workload ends by itself during the reading, no workload is evicted for the memory that it freed', () => {
   const node = new PlayedNode();
   let killed = false;
   const found = (): Candidates => {
@@ -301,7 +301,7 @@ test('SIGKILL is repeated while processes are left', async () => {
   expect(kills).toBe(5);
 });
 
-test('the exit of the last process is handled when it is reported, not at the next look', () => {
+test('the exit of the last process is handled when it is reported, not with the next reading', () => {
   const node = new PlayedNode();
   let left = 1;
   const exits: ((atNs: bigint) => void)[] = [];
@@ -351,7 +351,7 @@ test('wakes that decide nothing are handled at the rate of the sampler, and none
   });
 });
 
-test('an approach after a rest reads what a decision would read and decides nothing; the crossing after it does not wait', async () => {
+test('an approach after an idle time reads all values and decides nothing, and the crossing after it does not wait', async () => {
   const node = new PlayedNode();
   const found = vi.fn(two);
   const stepped = vi.fn<StepListener['stepped']>();
@@ -369,7 +369,7 @@ test('an approach after a rest reads what a decision would read and decides noth
   expect(said).toContainEqual(expect.stringContaining('evicting batch'));
 });
 
-test('without a workload source candidates are never asked for', () => {
+test('without a workload source candidates are never read', () => {
   const node = new PlayedNode();
   const found = vi.fn(two);
   start(node, { begin: () => victim }, found, { hasWorkloadSource: false });
@@ -379,7 +379,7 @@ test('without a workload source candidates are never asked for', () => {
   expect(said).toContainEqual(expect.stringContaining('no workload source is configured'));
 });
 
-test('after a stop no wake leads to a decision', () => {
+test('after a stop no wake causes a decision', () => {
   const node = new PlayedNode();
   const begin = vi.fn<Evictor['begin']>();
   start(node, { begin }, two);
@@ -391,7 +391,7 @@ test('after a stop no wake leads to a decision', () => {
   expect(begin).not.toHaveBeenCalled();
 });
 
-test('collections run and the filesystems are read before a workload is evicted for a disk', async () => {
+test('reclaim runs, and the filesystems are read, before a workload is evicted for a disk', async () => {
   class Disk extends PlayedNode {
     freeMi = 500n;
     requested: ((outstanding: number) => void)[] = [];
@@ -455,7 +455,7 @@ class SteadyNode extends PlayedNode {
     ] as never;
 }
 
-test('at rest five of six ticks make no pass, and beat all the same', async () => {
+test('at rest five of six ticks make no pass, and still count as signs of life', async () => {
   let beats = 0;
   heartbeat = { dueAtNs: () => undefined, beat: () => (beats += 1) };
   const seen = new Set<bigint | undefined>();
@@ -472,7 +472,7 @@ test('at rest five of six ticks make no pass, and beat all the same', async () =
 
 test.each<[rule: string, change: (node: SteadyNode) => void, listener: Partial<StepListener>]>([
   ['the limits have moved', (node) => (node.isSteady = false), { skipped: () => true }],
-  ['a listener needs one now', () => undefined, { skipped: () => false }],
+  ['a listener needs a pass now', () => undefined, { skipped: () => false }],
   ['a listener needs each', () => undefined, {}],
 ])('each tick makes a pass where %s', async (_rule, change, listener) => {
   const node = new SteadyNode();
@@ -486,7 +486,7 @@ const PLAYED_POLICIES = {
   ...{ results: () => [], close: () => undefined },
 };
 
-test('a tick judges the policies that are due before the next one: one wake for both', async () => {
+test('a tick judges the policies that are due before the next one, with one wake for both', async () => {
   let isTick = false;
   const looks: boolean[] = [];
   policies = {
@@ -511,7 +511,7 @@ test('a tick judges the policies that are due before the next one: one wake for 
   expect(looks).toEqual([true, true, true]);
 });
 
-test('a policy that is not met is judged without a pass; the first pass that sees it met acts', async () => {
+test('a policy that is not met is judged without a pass, and the first pass that finds it met acts', async () => {
   const node = new SteadyNode();
   let reads = 0;
   policies = {
@@ -538,7 +538,7 @@ test('a policy that is not met is judged without a pass; the first pass that see
   expect(passes.slice(before).map(({ wake }) => wake.source)[0]).toBe('deadline');
 });
 
-test('a client of the metrics gets a new reading, but no pass is made for it', async () => {
+test('a client of the metrics gets a new reading without a pass', async () => {
   const node = new PlayedNode();
   const stepped = vi.fn();
   listeners.push({ stepped, close: () => undefined });
@@ -554,7 +554,7 @@ test('a client of the metrics gets a new reading, but no pass is made for it', a
   expect(stepped).not.toHaveBeenCalled();
 });
 
-test('a timer that is early, as they are by a part of a millisecond, is waited out: a tick comes, and no pass before it', async () => {
+test('a timer that fires a fraction of a millisecond early causes a tick at the right time, and no pass before it', async () => {
   const inTime = setTimeout;
   const timers = vi.spyOn(globalThis, 'setTimeout').mockImplementation((callback, ms = 0, ...rest) => inTime(callback, ms - 2, ...rest));
   onTestFinished(() => timers.mockRestore());
@@ -567,7 +567,7 @@ test('a timer that is early, as they are by a part of a millisecond, is waited o
   expect(new Set(woken)).toEqual(new Set(['tick']));
 });
 
-test('listeners get every step: its input, the candidates, its result', () => {
+test('listeners get the input, the candidates and the result of every step', () => {
   const reports: StepReport[] = [];
   const close = vi.fn();
   listeners.push({ stepped: (report) => reports.push(report), close });
@@ -586,7 +586,7 @@ test('listeners get every step: its input, the candidates, its result', () => {
   expect(close).toHaveBeenCalledOnce();
 });
 
-test('a listener that throws ends neither the loop nor the other listeners, and is said once', () => {
+test('a listener that throws ends neither the loop nor the other listeners, and is reported once', () => {
   const node = new PlayedNode();
   const calls: string[] = [];
   const broken = (): never => {
@@ -601,7 +601,7 @@ test('a listener that throws ends neither the loop nor the other listeners, and 
   expect(said.filter((message) => message.includes('TypeError: broken'))).toHaveLength(1);
 });
 
-test('compatibility kubelet: after a failed kill no victim is chosen for 30 s, whatever wakes', async () => {
+test('with compatibility kubelet no victim is chosen for 30 s after a failed kill, whatever wakes evictd', async () => {
   const node = new PlayedNode();
   const evictor: Evictor = {
     begin: ({ name }) => {
@@ -627,7 +627,7 @@ test('compatibility kubelet: after a failed kill no victim is chosen for 30 s, w
   expect(touched.slice(0, 2)).toEqual(['batch', 'batch']); // a reload with departure failed-kill does not wait any more
 });
 
-test('the node learns which readings were decided on, and not those that only warm up or wait', () => {
+test('the node is told which readings were used for a decision, and not those that only warm up or wait', () => {
   const node = Object.assign(new PlayedNode(), { decided: vi.fn<Node['decided']>() });
   start(node, { begin: () => victim }, two);
   node.decided.mockClear(); // the first pass
@@ -639,7 +639,7 @@ test('the node learns which readings were decided on, and not those that only wa
   expect(amounts).toEqual([150n * Mi]);
 });
 
-test('a node that needs readings between two passes is looked at, and a pass follows only where that shows a crossing', async () => {
+test('a node that needs readings between two passes is read, and a pass follows only after a crossing', async () => {
   const node = new PlayedNode();
   let lookAtNs = 0n;
   let looks = 0;
@@ -687,7 +687,7 @@ test('passes are made as often as the watchdog needs, however long the interval,
   expect(node.reads).toBe(sources.length);
 });
 
-test('… and while no victim may be chosen, the node is read all the same, and nothing is decided', async () => {
+test('while no victim may be chosen the node is still read for the watchdog, and nothing is decided', async () => {
   const node = new PlayedNode();
   const evictor: Evictor = {
     begin: ({ name }) => {
@@ -735,7 +735,7 @@ function before(decided: Partial<Decision>): RestoredState {
   };
 }
 
-test('a unit that the evictd before was killing and kept stopped stays held though systemd cannot be reached yet', async () => {
+test('a unit that an earlier evictd killed and kept stopped stays held while systemd cannot be reached yet', async () => {
   const name = 'batch.service';
   const hold = { unit: name, decision: 1, start: [name], unstarted: [], condition: 'MemoryPressure', untilNs: undefined } as const;
   const stop = { kind: 'stop', dependants: [], triggers: [], timers: [], running: [name], restarts: true, affected: [] } as const;
@@ -768,11 +768,11 @@ test('a unit that the evictd before was killing and kept stopped stays held thou
 });
 
 test.each<[rule: string, then: () => Candidates, came: RegExp | undefined, of?: Partial<Workload>]>([
-  ['is not reported', () => candidates([workload('web'), Mi]), /abandoned: no workload source includes it any more/, API_POD],
+  ['has no source', () => candidates([workload('web'), Mi]), /abandoned: no workload source includes it any more/, API_POD],
   ['is critical', () => candidates([evicted({ protection: { kind: 'critical' } }), Mi]), /abandoned: it may not be evicted any more/],
-  ['is not reported', () => candidates([workload('web'), Mi]), /abandoned: no workload source includes it any more/],
-  ['is what it was', () => candidates([evicted(), Mi]), undefined],
-])('a pod that got SIGTERM before a restart is not abandoned before it is reported that it %s', (_rule, then, came, of) => {
+  ['has no source', () => candidates([workload('web'), Mi]), /abandoned: no workload source includes it any more/],
+  ['is unchanged', () => candidates([evicted(), Mi]), undefined],
+])('a pod that got SIGTERM before a restart is not abandoned until it is reported that it %s', (_rule, then, came, of) => {
   let found: () => Candidates = () => ({ ...candidates([workload('web'), Mi]), awaitedRuntimes: [of ? 'kubernetes' : RUNTIME.endpoint] });
   const node = new PlayedNode();
   const alive: KillInProgress = {
@@ -802,8 +802,8 @@ test.each<[now: string, left: number, found: () => Candidates, came: RegExp | un
     () => candidates([workload('batch', { protection: { kind: 'unreported', what: 'lost name' } }), Mi]),
     /abandoned: it may not be evicted any more: its name cannot be found/,
   ],
-  ['is named by no source', 1, () => candidates([workload('web'), Mi]), /abandoned: no workload source includes it any more/],
-  ['is what it was', 1, two, undefined],
+  ['is in no source', 1, () => candidates([workload('web'), Mi]), /abandoned: no workload source includes it any more/],
+  ['is unchanged', 1, two, undefined],
   ['has gone', 0, () => candidates([workload('web'), Mi]), /evicted batch/],
 ])('a reload after which a terminating victim %s is handled like a restart', (_now, left, found, came) => {
   const sent: string[] = [];
@@ -827,7 +827,7 @@ test.each<[now: string, left: number, found: () => Candidates, came: RegExp | un
 test.each<[rule: string, tookNs: bigint, calls: readonly string[]]>([
   ['is rehearsed', 0n, ['open', 'close']],
   ['that took long is not rehearsed, and the processes of its victim are read', 6_000_000n, []],
-])('on the approach to a threshold a decision %s: nothing is recorded, saved or signalled', (_rule, tookNs, again) => {
+])('on the approach to a threshold a decision %s, and nothing is recorded, saved or signalled', (_rule, tookNs, again) => {
   let nowNs = 60n * SECOND;
   const clock = vi.spyOn(process.hrtime, 'bigint').mockImplementation(() => nowNs);
   onTestFinished(() => {

@@ -35,11 +35,16 @@ const problem: SourceProblem = { code: 'EVICTD_SOURCE_MISSING', message: 'x' };
 
 test.each<[rule: string, mayBe: boolean, thresholds: Threshold[], notifiers: NotifierState[], problems?: SourceProblem[]]>([
   ['each threshold has a live notifier', true, [memory], [sampler]],
-  ['one has none', false, [memory, pids], [sampler]],
-  ['its notifier is not live', false, [memory], [{ ...sampler, live: false }]],
-  ['an additional one is not live', true, [memory], [sampler, { ...sampler, mechanism: 'psi_trigger', live: false, essential: false }]],
+  ['one threshold has no notifier', false, [memory, pids], [sampler]],
+  ['the notifier of a threshold is not live', false, [memory], [{ ...sampler, live: false }]],
   [
-    'only an additional one is live',
+    'an additional notifier is not live',
+    true,
+    [memory],
+    [sampler, { ...sampler, mechanism: 'psi_trigger', live: false, essential: false }],
+  ],
+  [
+    'only an additional notifier is live',
     false,
     [memory],
     [
@@ -48,7 +53,7 @@ test.each<[rule: string, mayBe: boolean, thresholds: Threshold[], notifiers: Not
     ],
   ],
   ['a workload source is missing', false, [memory], [sampler], [problem]],
-])('a tick without a pass: %s', (_rule, mayBe, thresholds, notifiers, problems = []) => {
+])('a tick may pass without a reading: %s', (_rule, mayBe, thresholds, notifiers, problems = []) => {
   const quiet = quietTicks();
   quiet.armed({ thresholds }, notifiers, problems);
   expect(quiet.tickWithoutPass(policy(thresholds), initialState, 0n)).toBe(mayBe);
@@ -61,19 +66,19 @@ test.each<[rule: string, state: Partial<State>]>([
   ['a unit is kept stopped', { held: new Map([['u', {} as never]]) }],
   ['the node is reclaiming', { reclaiming: {} as never }],
   ['a signal cannot be read', { lastObservations: { observed: new Map(), missing: new Map([['pid.available', 'x']]) } }],
-])('a pass at every tick while %s', (_rule, state) => {
+])('every tick makes a pass while %s', (_rule, state) => {
   const quiet = quietTicks();
   quiet.armed({ thresholds: [memory] }, [sampler], []);
   expect(quiet.tickWithoutPass(policy([memory]), { ...initialState, ...state }, 0n)).toBe(false);
 });
 
-test('a pass at every tick where workloads have limits of local storage', () => {
+test('every tick makes a pass where workloads have limits of local storage', () => {
   const quiet = quietTicks();
   quiet.armed({ thresholds: [memory] }, [sampler], []);
   expect(quiet.tickWithoutPass(policy([memory], { localStorageCapacityIsolation: true }), initialState, 0n)).toBe(false);
 });
 
-test('the sixth tick makes a pass; arming counts anew', () => {
+test('the sixth tick makes a pass, and arming restarts the count', () => {
   const quiet = quietTicks();
   const skipped = (): number => {
     let ticks = 0;
@@ -91,12 +96,12 @@ const listener: StepListener = { stepped: () => undefined, skipped: () => false,
 const recorder: StepListener = { stepped: () => undefined, close: () => undefined };
 
 test.each<[rule: string, mayBe: boolean, parts: Parameters<typeof quietTicks>[0], state?: Partial<State>, dueAtNs?: bigint]>([
-  ['at rest', true, { policies, listeners: [listener] }],
+  ['they are at rest', true, { policies, listeners: [listener] }],
   ['something else is due later', true, { policies }, {}, 11n],
   ['something else is due', false, { policies }, {}, 10n],
   ['a threshold is met', false, { policies }, { episodes: new Map([['m', memory]]) }],
   ['a listener needs each step', false, { policies, listeners: [listener, recorder] }],
-  ['there are none', false, {}],
+  ['there are no policies', false, {}],
 ])('policies are judged without a pass: %s', (_rule, mayBe, parts, state = {}, dueAtNs) => {
   const quiet = quietTicks(parts);
   const inForce = policy([memory], { policies: [ofCgroup([NOTIFY])] });
@@ -104,7 +109,7 @@ test.each<[rule: string, mayBe: boolean, parts: Parameters<typeof quietTicks>[0]
   expect([looked !== undefined, quiet.policiesAtNs]).toEqual(mayBe ? [true, 2_000_000_010n] : [false, undefined]);
 });
 
-test('policies whose conditions are far away are judged later; after a pass as soon as ever', () => {
+test('policies with distant conditions are judged later, and after a pass as early as at first', () => {
   const quiet = quietTicks({ policies: { bytesPerSecond: 1024, read: () => ({ scopes: new Map([['p', []]]) }) } });
   const inForce = policy([memory], { policies: [ofCgroup([NOTIFY], { when: condition('memory.current > 3Ki', 'cgroup') })] });
   quiet.policiesWithoutPass(inForce, initialState, undefined, 10n);

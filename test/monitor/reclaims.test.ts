@@ -14,7 +14,7 @@ const reclaim: Reclaim = {
   candidates: undefined,
 };
 
-test('one that fails altogether is over, with its reason', async () => {
+test('a reclaim that fails completely is over, with its reason', async () => {
   const node = {
     requestFilesystems: (onAnswer?: (outstanding: number) => void) => {
       onAnswer?.(0);

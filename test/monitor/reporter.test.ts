@@ -36,7 +36,7 @@ test('a notifier that is not live is logged once, wherever its target moves', ()
   ]);
 });
 
-test('a notifier that is live again is logged, each of two on its own', () => {
+test('a notifier that is live again is logged, each of two separately', () => {
   const { reporter: it, said } = reporter();
   it.sources([dead('usage ≥ 1'), dead('usage ≥ 9')], []);
   it.sources([{ ...dead('usage ≥ 1'), live: true, reason: undefined }, dead('usage ≥ 9')], []);
@@ -44,7 +44,7 @@ test('a notifier that is live again is logged, each of two on its own', () => {
   expect(said[2]).toMatch(/^is live again: notifier memcg_threshold on usage ≥ 1/);
 });
 
-test('a live notifier that could not be moved is logged, and when that is over', () => {
+test('a live notifier that could not be moved is logged, and again when it has moved', () => {
   const { reporter: it, said } = reporter();
   const stuck = { ...dead('usage ≥ 1'), live: true };
   it.sources([stuck], []);
@@ -54,7 +54,7 @@ test('a live notifier that could not be moved is logged, and when that is over',
   expect(said).toEqual([sentence, `is over: ${sentence}`]);
 });
 
-test('a missing workload source is logged once, and when it is there', () => {
+test('a missing workload source is logged once, and when it appears', () => {
   const { reporter: it, said } = reporter();
   const missing = { code: 'EVICTD_SOURCE_MISSING', message: '/w does not exist' };
   it.sources([], [missing]);
@@ -74,7 +74,7 @@ test('an error of a step is logged once, and when it is over', () => {
   expect(said).toEqual(['no layout', 'is over: no layout']);
 });
 
-test('what each reclaim step freed is counted, and which of them failed', () => {
+test('the freed amount and the failures of each reclaim step are counted', () => {
   const status = new Status();
   const reading = {
     threshold: threshold('nodefs.available', '100Mi'),

@@ -98,8 +98,8 @@ const pass = (by: Partial<OrderedPass> = {}): OrderedPass => ({
 const far = { observations: observations(1n, { 'memory.available': 900n * Mi }) };
 const always: Policy = policy([hard]);
 
-describe('an order stands', () => {
-  test('while the threshold is near: with what each candidate is compared by, and its record', () => {
+describe('a standing order', () => {
+  test('exists while the value is near the threshold, with the comparison of each candidate and its record', () => {
     const { all, plan, prepared } = orders();
     all.follow(always, initialState, pass());
     expect(prepared).toEqual(['batch']); // metrics have its ranking
@@ -126,10 +126,10 @@ describe('an order stands', () => {
     ['the threshold is far', always, far],
     ['a dry run', policy([hard], { dryRun: true }), {}],
     ['no workload source', policy([hard], { hasWorkloadSource: false }), {}],
-    ['nothing could be evicted', always, { candidates: () => candidates() }],
+    ['no evictable workload', always, { candidates: () => candidates() }],
     ['the filesystem layout is not known', always, { layout: { error: 'not read yet' } }],
     ['disabled', always, {}, 0n],
-  ])('not: %s', (_why, of, given, afterNs) => {
+  ])('does not exist with %s', (_why, of, given, afterNs) => {
     const { all, said } = orders();
     all.follow(always, initialState, pass());
     if (afterNs !== undefined) all.afterNs = afterNs;
@@ -139,7 +139,7 @@ describe('an order stands', () => {
     expect(all.stands).toBe(false);
   });
 
-  test('not: a record is too long, or a candidate cannot be opened', () => {
+  test('does not exist if a record is too long, or a candidate cannot be opened', () => {
     const long = orders();
     long.shorten();
     long.all.follow(always, initialState, pass());
@@ -150,7 +150,7 @@ describe('an order stands', () => {
     expect([refused.all.stands, refused.said]).toEqual([false, ['impossible']]);
   });
 
-  test('a pass in which nothing happened keeps it; one after a change makes another', () => {
+  test('is kept by a pass in which nothing happened, and replaced by one after a change', () => {
     const { all, said } = orders();
     all.follow(always, initialState, pass());
     all.follow(always, initialState, pass({ hasChanged: false }));
@@ -158,7 +158,7 @@ describe('an order stands', () => {
     expect(said).toEqual(['place', 'seen', 'place']);
   });
 
-  test('eight in a row may be expensive; then a change withdraws it until they are paid for', () => {
+  test('is withdrawn at a change after eight expensive ones in a row, until they are paid for', () => {
     const cost = vi.spyOn(process, 'cpuUsage').mockReturnValue({ user: 900_000, system: 100_000 });
     onTestFinished(() => {
       cost.mockRestore();
@@ -169,7 +169,7 @@ describe('an order stands', () => {
     expect(all.dueNs).toBeGreaterThan(process.hrtime.bigint() + 40_000_000_000n);
   });
 
-  test('no workload is known yet: it is tried again after a second', () => {
+  test('is tried again after a second while no workload is known', () => {
     const { all } = orders();
     const before = process.hrtime.bigint();
     all.follow(always, initialState, pass({ candidates: () => candidates() }));
@@ -179,7 +179,7 @@ describe('an order stands', () => {
     expect(all.dueNs).toBeLessThan((known.all.dueNs ?? 0n) - 3_000_000_000n);
   });
 
-  test('the value has fallen: another one is due as soon as there is time', () => {
+  test('is renewed as soon as there is time after the value has fallen', () => {
     const { all, said } = orders();
     all.follow(always, initialState, pass());
     const dueNs = all.dueNs ?? 0n;
@@ -191,7 +191,7 @@ describe('an order stands', () => {
     expect(said).not.toContain('withdraw');
   });
 
-  test('the loop looks later on purpose: so does the native layer', () => {
+  test('waits longer in the native layer, too, while the loop waits on purpose', () => {
     const { all, said } = orders();
     all.postpone(7n);
     expect(said).toEqual([]);
@@ -203,8 +203,8 @@ describe('an order stands', () => {
   });
 });
 
-describe('an order that was carried out', () => {
-  test('is a decision with the values of the moment, until it is adopted', () => {
+describe('a standing order that was carried out', () => {
+  test('is a decision with the values at that moment, until it is adopted', () => {
     const { all, said, carryOut } = orders();
     all.follow(always, initialState, pass());
     carryOut({ candidate: 1, node: 1_000 + 4096, value: 5 });
@@ -225,7 +225,7 @@ describe('an order that was carried out', () => {
     expect(all.withdraw()).toBe(true);
   });
 
-  test('of the evictd before: it is adopted first, and no other one stands before', () => {
+  test('by an earlier evictd is adopted first, and no other order exists before', () => {
     const first = orders();
     first.all.follow(always, initialState, pass());
     first.carryOut();
@@ -240,7 +240,7 @@ describe('an order that was carried out', () => {
     expect(said).toEqual(['clear', 'place']);
   });
 
-  test('of the evictd before, which does not continue: its record stays until a pass has saved the state', () => {
+  test('by an earlier evictd that does not continue stays recorded until a pass has saved the state', () => {
     const inFile = { line: '{}', state: '{}', atLeast: 0, limit: '0', crossedAtNs: 5n, decidedAtNs: 8n, node: 0, value: 0 };
     const { all, said } = orders(undefined, undefined, inFile);
     expect(all.withdraw()).toBe(true);
@@ -250,7 +250,7 @@ describe('an order that was carried out', () => {
     expect(said).toEqual(['clear', 'place']);
   });
 
-  test('is seen when it is withdrawn, renewed or closed', () => {
+  test('is seen when the order is withdrawn, renewed or closed', () => {
     for (const act of [
       (all: StandingOrders) => all.withdraw(),
       (all: StandingOrders) => {
@@ -272,7 +272,7 @@ describe('an order that was carried out', () => {
       { type: 'standing-order', result: 'refused', victim: { name: 'batch' }, error: 'EPERM: not permitted' },
     ],
     ['outdated', { candidate: undefined }, { type: 'standing-order', result: 'outdated' }],
-  ])('%s: it is reported, and the loop decides itself', (outcome, by, record) => {
+  ])('is reported as %s, and the loop decides itself', (outcome, by, record) => {
     const { all, said, records, carryOut } = orders();
     all.follow(always, initialState, pass());
     carryOut(by);
@@ -282,7 +282,7 @@ describe('an order that was carried out', () => {
     expect(all.withdraw()).toBe(true);
   });
 
-  test('its record could not be written: that is reported, and it counts all the same', () => {
+  test('counts although its record could not be written, which is reported', () => {
     const { all, said, carryOut } = orders();
     all.follow(always, initialState, pass());
     carryOut({ unrecorded: 'ENOSPC' });
@@ -291,7 +291,7 @@ describe('an order that was carried out', () => {
   });
 });
 
-describe('a step', () => {
+describe('a step with a standing order', () => {
   const short = observations(process.hrtime.bigint(), { 'memory.available': 50n * Mi });
   const readings = { layout: 'single', observe: () => short, victims: new Map(), reclaimed: undefined } as const;
   const evictedIn = (all: Pick<StandingOrders, 'take' | 'withdraw'>) => {
@@ -313,7 +313,7 @@ describe('a step', () => {
     expect(said.at(-1)).toBe('withdraw');
   });
 
-  test('is made again with an order that is carried out while it decides: one victim', () => {
+  test('is repeated with an order that is carried out while it decides, for one victim', () => {
     const { all, carryOut } = orders();
     all.follow(always, initialState, pass());
     const meanwhile: Pick<StandingOrders, 'take' | 'withdraw'> = {
@@ -328,7 +328,7 @@ describe('a step', () => {
     expect(given.candidates).toEqual([]); // of the step that counts
   });
 
-  test('has an order that was carried out before as its input: one victim', () => {
+  test('has an order that was carried out before as its input, for one victim', () => {
     const { all, carryOut } = orders();
     all.follow(always, initialState, pass());
     carryOut();

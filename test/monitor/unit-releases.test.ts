@@ -28,7 +28,7 @@ async function releases(peer: BusPeer, knownWithinNs?: bigint): Promise<Releases
 
 const start = { signature: 'uososa(uosos)', body: [1, '/job/1', 'b.service', '/unit/b', 'start', []] };
 
-test('it is started when systemd has answered, and gives way to what others have asked for', async () => {
+test('a unit is started when systemd has answered, and waits for the requests of others', async () => {
   const peer = await BusPeer.open();
   peer.answer = ({ member }) => (member === 'EnqueueUnitJob' ? start : { error: 'a.b' });
   const it = await releases(peer);
@@ -38,7 +38,7 @@ test('it is started when systemd has answered, and gives way to what others have
   expect(refused).toEqual([]);
 });
 
-test('what systemd does not start is said', async () => {
+test('a unit that systemd does not start is reported', async () => {
   const peer = await BusPeer.open();
   peer.answer = () => ({ error: 'org.freedesktop.systemd1.UnitMasked' });
   const it = await releases(peer);
@@ -48,7 +48,7 @@ test('what systemd does not start is said', async () => {
   expect(hints).toEqual(['systemctl start b.service']);
 });
 
-test('an answer that is lost with the connection, and one that the evictd before waited for', async () => {
+test('an answer that is lost with the connection is requested again, also one that an earlier evictd waited for', async () => {
   const peer = await BusPeer.open();
   peer.answer = () => undefined;
   const it = await releases(peer);
@@ -83,7 +83,7 @@ test('a unit that runs again though evictd has not started it was started by an 
   }
 });
 
-test('a unit that never was stopped is started like any other, which does nothing, and is not kept stopped any more', async () => {
+test('a unit that never was stopped is started without an effect, and is not held any more', async () => {
   const peer = await BusPeer.open();
   peer.answer = ({ member }) => {
     if (member === 'GetAll') return { signature: 'a{sv}', body: [[['ActiveState', ['s', 'active']]]] };
@@ -98,7 +98,7 @@ test('a unit that never was stopped is started like any other, which does nothin
   expect(await eventually('it is answered', () => it.holdChanges(requested).get('b.service'))).toBe('started');
 });
 
-test('what conflicts with a unit that runs is not started, nor what would start it; the rest is', async () => {
+test('a unit that conflicts with a running unit is not started, nor its socket or timer, but the other units are', async () => {
   const peer = await BusPeer.open();
   const units: Record<string, readonly unknown[]> = {
     b_2eservice: [
@@ -150,7 +150,7 @@ const starts = (peer: BusPeer): unknown[] => peer.calls.flatMap(({ member, body 
 const INACTIVE = ['ActiveState', ['s', 'inactive']];
 const FALLBACK = { fallback_2eservice: [['ActiveState', ['s', 'active']]] };
 
-test('what conflicts with it is waited for where nothing is known of it yet: right after a start', async () => {
+test('right after a start evictd waits for the state of a conflicting unit', async () => {
   const peer = await BusPeer.open();
   knows(peer, { b_2eservice: [INACTIVE, ['Conflicts', ['as', ['fallback.service']]]], ...FALLBACK });
   const it = await releases(peer);
@@ -159,7 +159,7 @@ test('what conflicts with it is waited for where nothing is known of it yet: rig
   expect([starts(peer), refused]).toEqual([[], ['b.service conflicts with fallback.service, which is running']]);
 });
 
-test('and where an answer is outdated', async () => {
+test('evictd waits for the state of a conflicting unit also if its answer is outdated', async () => {
   const peer = await BusPeer.open();
   knows(peer, { b_2eservice: [INACTIVE, ['Conflicts', ['as', ['fallback.service']]]], fallback_2eservice: [INACTIVE] });
   const units = new SystemdUnits([{ path: peer.path, daemon: false }]);
@@ -229,7 +229,7 @@ test('a unit that was started counts as running until systemd reports its state'
   expect(await it.release([hold], 10_000)).toMatchObject([{ kind: 'started' }]);
 });
 
-test('a systemd that tells nothing of a unit in time starts it all the same', async () => {
+test('a unit is started without the state of a conflicting one if systemd does not report it in time', async () => {
   const peer = await BusPeer.open();
   peer.answer = ({ member }) => (member === 'EnqueueUnitJob' ? start : undefined);
   const it = await releases(peer, 100_000_000n);
@@ -238,7 +238,7 @@ test('a systemd that tells nothing of a unit in time starts it all the same', as
   expect([starts(peer), refused]).toEqual([['b.service'], []]);
 });
 
-test('a systemd that loads a unit to tell of it, and then says that it has come, is asked once', async () => {
+test('a systemd that loads a unit to report it, and then signals that it is new, is asked once', async () => {
   const peer = await BusPeer.open();
   knows(peer, { b_2eservice: [INACTIVE, ['Conflicts', ['as', ['fallback.service']]]], fallback_2eservice: [INACTIVE] });
   const { answer } = peer;

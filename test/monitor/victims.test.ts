@@ -43,7 +43,7 @@ const victims = (evictor: Evictor, graceNs: bigint) => {
   return { all, look: () => all.readings().get(1) };
 };
 
-test('SIGKILL is repeated until no process is left, also where a shortage prevents it', () => {
+test('SIGKILL is repeated until no process is left, also where a shortage of resources prevents it', () => {
   const { kill, sent } = played(unsent, unsent, fine);
   const { look } = victims({ begin: () => kill }, 0n);
   expect(look()).toMatchObject({ error: 'EMFILE', passing: 'unsent', signalledAtNs: 1n }); // the time limit runs from the first attempt …
@@ -52,7 +52,7 @@ test('SIGKILL is repeated until no process is left, also where a shortage preven
   expect(sent).toEqual(['KILL', 'KILL', 'KILL', 'KILL']);
 });
 
-test('what shows that a victim still dies is handed on', () => {
+test('signs that a victim still dies are passed on', () => {
   const { kill } = played(fine);
   const movement = { swapBytes: 7n, processorTicks: 9n, runs: true } as const;
   const { look } = victims({ begin: () => ({ ...kill, read: () => ({ processes: 1, usageBytes: 0n, removed: false, ...movement }) }) }, 0n);
@@ -66,7 +66,7 @@ test('a process that cannot be signalled does not end the eviction: SIGKILL is r
   expect(sent).toEqual(['KILL', 'KILL', 'KILL']);
 });
 
-test('where nothing can be signalled for good, nothing more is tried', () => {
+test('after a final error without any signal no signal is repeated', () => {
   const { kill, sent } = played(final);
   const { look } = victims({ begin: () => kill }, 0n);
   const reading = look();
@@ -75,7 +75,7 @@ test('where nothing can be signalled for good, nothing more is tried', () => {
   expect(sent).toEqual(['KILL']);
 });
 
-test('SIGTERM is repeated only where no process got it; the grace period begins with the first that did', () => {
+test('SIGTERM is repeated only if no process got it, and the grace period begins with the first signal', () => {
   const { kill, sent } = played(unsent, inPart);
   const { look } = victims({ begin: () => kill }, 10n);
   expect(look()).toMatchObject({ passing: 'in part', signalledAtNs: 2n });
@@ -83,7 +83,7 @@ test('SIGTERM is repeated only where no process got it; the grace period begins 
   expect(sent).toEqual(['TERM', 'TERM']);
 });
 
-test('what went wrong with SIGTERM is no reason not to kill', () => {
+test('an error of SIGTERM does not prevent SIGKILL', () => {
   const { kill, sent } = played(inPart, fine);
   const { all, look } = victims({ begin: () => kill }, 10n);
   all.escalate(decision(10n));
@@ -92,7 +92,7 @@ test('what went wrong with SIGTERM is no reason not to kill', () => {
   expect(all.timesOf(1)).toMatchObject({ signalNs: 1n, killNs: 2n });
 });
 
-test('one that cannot be taken hold of for want of descriptors is tried again', () => {
+test('a victim that cannot be opened for want of descriptors is tried again', () => {
   const { kill, sent } = played(fine);
   let shortages = 2;
   const begin = (): KillInProgress => {
@@ -107,7 +107,7 @@ test('one that cannot be taken hold of for want of descriptors is tried again', 
   expect(sent.at(-1)).toBe('close');
 });
 
-test('… but not one that cannot be for another reason', () => {
+test('a victim that cannot be opened for another reason is not tried again', () => {
   let begun = 0;
   const begin = (): KillInProgress => {
     begun++;
@@ -136,7 +136,7 @@ test.each<[rule: string, phase: 'terminating' | 'dying', sent: 'signalNs' | 'kil
   ['SIGKILL is repeated', 'dying', 'killNs', ['resume killed', 'KILL']],
   ['an escalation that may not have been sent is', 'dying', 'signalNs', ['resume', 'KILL']],
   ['a SIGKILL that may not have been sent is', 'dying', undefined, ['KILL', 'KILL']],
-])('an eviction of the evictd before is continued: %s', (_rule, phase, sent, signals) => {
+])('an eviction of an earlier evictd is continued: %s', (_rule, phase, sent, signals) => {
   const { kill, sent: got } = played(fine);
   const { look } = resumed(phase, sent, { begin: () => kill });
   expect(look()).toMatchObject({ processes: 1, vanished: false, error: undefined });
@@ -146,26 +146,29 @@ test.each<[rule: string, phase: 'terminating' | 'dying', sent: 'signalNs' | 'kil
 });
 
 test.each<[rule: string, begin: Evictor['begin']]>([
-  ['its cgroup is gone', gone],
-  ['its cgroup is empty', () => ({ ...played(fine).kill, read: () => empty })],
-])('of the evictd before, where %s: evictd ended it if a signal is known to have been sent, otherwise that is unknown', (_rule, begin) => {
-  const known = resumed('terminating', 'signalNs', { begin }).look();
-  expect(known).toMatchObject({ processes: 0, vanished: false, error: undefined });
-  expect(known?.abandoned).toBeUndefined();
-  expect(resumed('terminating', undefined, { begin }).look()).toMatchObject({
-    processes: 0,
-    vanished: false,
-    abandoned: 'it is gone, and whether evictd had signalled it is not known',
-  });
-});
+  ['whose cgroup was removed', gone],
+  ['whose cgroup is empty', () => ({ ...played(fine).kill, read: () => empty })],
+])(
+  'a victim of an earlier evictd, %s, counts as evicted if a signal is known to have been sent, and is unknown otherwise',
+  (_rule, begin) => {
+    const known = resumed('terminating', 'signalNs', { begin }).look();
+    expect(known).toMatchObject({ processes: 0, vanished: false, error: undefined });
+    expect(known?.abandoned).toBeUndefined();
+    expect(resumed('terminating', undefined, { begin }).look()).toMatchObject({
+      processes: 0,
+      vanished: false,
+      abandoned: 'it is gone, and whether evictd had signalled it is not known',
+    });
+  },
+);
 
-test('a victim that ended before a restart counts as killed: the container runtime may have to remove it', () => {
+test('a victim that ended before a restart counts as killed, because the container runtime may have to remove it', () => {
   const { kill, sent } = played(fine);
   resumed('dying', 'killNs', { begin: () => ({ ...kill, read: () => empty }) }, 'no workload source includes it any more');
   expect(sent).toEqual(['resume killed']);
 });
 
-test('a victim that may not be evicted any more is abandoned, without a signal; one that is gone has its outcome', () => {
+test('a victim that may not be evicted any more is abandoned without a signal, and one that has ended has its outcome', () => {
   const { kill, sent } = played(fine);
   const { all, look } = resumed('dying', 'killNs', { begin: () => kill }, 'it may not be evicted any more: critical');
   expect([look(), look()]).toMatchObject([{ processes: 1, abandoned: 'it may not be evicted any more: critical' }, { processes: 1 }]);
@@ -175,7 +178,7 @@ test('a victim that may not be evicted any more is abandoned, without a signal; 
   expect(resumed('dying', 'killNs', { begin: gone }, 'critical').look()).toMatchObject({ processes: 0, removed: true });
 });
 
-test('one of the evictd before that cannot be opened for lack of descriptors is tried again, without a second SIGTERM', () => {
+test('a victim of an earlier evictd that cannot be opened for want of descriptors is tried again, without a second SIGTERM', () => {
   const { kill, sent } = played(fine);
   let shortages = 2;
   const begin = (): KillInProgress => {
@@ -206,7 +209,7 @@ test('a victim that is abandoned later gets no signal either, also where it coul
   expect(sent).toEqual(['TERM']);
 });
 
-test('… and one that has gone meanwhile has its outcome', () => {
+test('a victim that is abandoned later and has ended meanwhile has its outcome', () => {
   const { kill } = played(fine);
   const { all, look } = victims({ begin: () => ({ ...kill, read: () => empty }) }, 10n);
   all.abandon(1, 'critical');
@@ -224,7 +227,7 @@ test('the sent signals are known until the eviction is over', () => {
   expect(all.signals().size).toBe(0);
 });
 
-test('an eviction that the native layer began: SIGKILL is sent again, and its times are those of the native layer', () => {
+test('an eviction by the native layer gets SIGKILL again, and has the times of the native layer', () => {
   const { kill, sent } = played(fine);
   const begun: unknown[] = [];
   const all = new Victims(
@@ -261,7 +264,7 @@ function held(graceNs: bigint, kill: KillInProgress) {
   return { all, times, exits, late, go: () => go(), look: () => all.readings().get(1) };
 }
 
-test('a signal waits for what happens before it, and is sent when that is over, without a pass', () => {
+test('a signal waits for the hook before it, and is sent when the hook has ended, without a pass', () => {
   const { kill, sent } = played(fine);
   const { all, times, exits, late, go, look } = held(0n, kill);
   expect(times.signalNs).toBeUndefined();
@@ -273,7 +276,7 @@ test('a signal waits for what happens before it, and is sent when that is over, 
   expect(sent).toEqual(['KILL']);
 });
 
-test('SIGKILL that is due meanwhile is sent instead of SIGTERM, and not before', () => {
+test('SIGKILL that is due meanwhile is sent instead of SIGTERM, and not before the hook has ended', () => {
   const { kill, sent } = played(fine);
   const { all, go } = held(10n, kill);
   all.escalate(decision(10n));
@@ -285,7 +288,7 @@ test('SIGKILL that is due meanwhile is sent instead of SIGTERM, and not before',
 test.each<[what: string, end: (all: Victims) => void]>([
   ['abandoned', (all) => all.abandon(1, 'it is protected now')],
   ['over', (all) => all.end(1)],
-])('an eviction that is %s meanwhile gets no signal', (_what, end) => {
+])('an eviction that is %s during the hook gets no signal', (_what, end) => {
   const { kill, sent } = played(fine);
   const { all, go, exits } = held(0n, kill);
   end(all);

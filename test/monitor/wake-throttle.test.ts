@@ -19,7 +19,7 @@ test('eight wakes in a row that decide nothing are handled at once, and the next
   expect(handledAtOnce(throttle, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 5, 5)).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 5]);
 });
 
-test('of a storm one is handled every 5 ms', () => {
+test('one wake of a storm is handled every 5 ms', () => {
   expect(handledAtOnce(new WakeThrottle(), ...every(1))).toHaveLength(200 + 7);
 });
 

@@ -28,8 +28,8 @@ const startThreads = () =>
   );
 
 // The kernel waits for an RCU grace period where a PSI trigger is closed and where a v1 threshold is registered.
-describe('the armer', () => {
-  test('closes PSI triggers: close() does not wait for it', async () => {
+describe('the thread that arms and closes notifiers', () => {
+  test('closes PSI triggers, so that close() does not wait', async () => {
     startThreads();
     const before = openDescriptors();
     const triggers = Array.from({ length: 20 }, () => closing(trigger()));
@@ -40,7 +40,7 @@ describe('the armer', () => {
     await until('all are closed', () => openDescriptors() <= before);
   });
 
-  test('limits how many wait: a caller that closes many waits itself', async () => {
+  test('limits the queue: a caller that closes many notifiers waits itself', async () => {
     startThreads();
     const before = openDescriptors();
     let most = 0;
@@ -60,7 +60,7 @@ describe('the armer', () => {
     for (const each of open) each.move(2n << 20n);
     for (const each of open.slice(0, 10)) each.close();`;
 
-  test('a worker that is terminated while its queue is long leaves no descriptor and no thread', async () => {
+  test('leaves no descriptor and no thread of a worker that is terminated while its queue is long', async () => {
     const cgroup = hasMemoryV1 ? makeCgroup(memoryV1) : undefined;
     const run = async () => {
       const script = `const native = require(${JSON.stringify(addonFile)}); ${busy(cgroup)} require('node:worker_threads').parentPort.postMessage('open');`;
@@ -80,9 +80,9 @@ describe('the armer', () => {
 
   test.each([
     ['process.exit()', 'process.exit(3);', 3],
-    ['its last watch being closed', 'for (const each of open) each.close();', 0],
+    ['closing its last watch', 'for (const each of open) each.close();', 0],
     ['exitNow', 'native.exitNow(4);', 4],
-  ])('a process that ends by %s while its queue is long ends without output', async (_how, end, status) => {
+  ])('does not delay a process that ends by %s while its queue is long', async (_how, end, status) => {
     const script = `${busy(hasMemoryV1 ? makeCgroup(memoryV1) : undefined)}\n${end}`;
     const ends = await Promise.all(Array.from({ length: 4 }, () => runNode(script)));
     expect(ends).toEqual(ends.map(() => ({ status, output: '' })));

@@ -21,7 +21,7 @@ test('cmake-js builds the same addon from the same tree, without a warning', () 
   expect(built).toEqual(exportsOf(addonFile));
 }, 240_000); // 20 s on two idle processors
 
-test('the prebuilt addon asks for glibc 2.34 at most, for no libstdc++, and is small', () => {
+test('the prebuilt addon needs glibc 2.34 at most and no libstdc++, and is small', () => {
   const bytes = readFileSync(addonFile);
   const text = bytes.toString('latin1');
   const versions = [...text.matchAll(/GLIBC_2\.(\d+)/g)].map(([, minor]) => Number(minor));
@@ -31,7 +31,7 @@ test('the prebuilt addon asks for glibc 2.34 at most, for no libstdc++, and is s
   expect(bytes.length).toBeLessThan(912 * 1024); // a third of it is what node-addon-api makes of a class, for twenty of them
 });
 
-test('where there is no addon for this machine, the error and its documentation say for which there are', () => {
+test('without an addon for this machine the error and its documentation name the machines that have one', () => {
   const out = makeDirectory();
   for (const file of ['index.js', 'evictd.js', 'program.cjs']) cpSync(join('dist', file), join(out, 'dist', file));
   cpSync('package.json', join(out, 'package.json'));

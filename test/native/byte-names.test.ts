@@ -15,7 +15,7 @@ function cgroup() {
   return made;
 }
 
-test('the tree reports such a name, and the table and the handle open it', async () => {
+test('the tree reports a cgroup with such a name, and the table and the handle open it', async () => {
   const above = cgroup();
   const tree = closing(new native.CgroupTree(above.dir));
   const leak = above.child(LEAK);
@@ -35,21 +35,21 @@ test('the tree reports such a name, and the table and the handle open it', async
   expect(tree.changes()?.list.at(-1)).toEqual({ path: LEAK, kind: 'vanished' });
 });
 
-test('a cgroup beside it with U+FFFD for the byte is another one', () => {
+test('a cgroup whose name has U+FFFD for the byte is another cgroup', () => {
   const above = cgroup();
   const [leak, replaced] = [above.child(LEAK), above.child('leak\ufffd')];
   const table = closing(new native.CgroupTable([]));
   expect(table.id(table.add(leak.dir))).not.toBe(table.id(table.add(replaced.dir)));
 });
 
-test('an error has the path', () => {
+test('an error has the path with its bytes', () => {
   const path = `${memoryV1}/evictd-test-none/\udc80ä\udcff`;
   const error = thrownBy(() => new native.CgroupHandle(path));
   expect(error.path).toBe(path);
   expect(error.message).toContain(path);
 });
 
-test('a walk begins at such a name', async () => {
+test('a walk may begin at such a name', async () => {
   const directory = makeDirectory();
   mkdirSync(fsPath(`${directory}/${LEAK}`));
   after(() => {
@@ -61,7 +61,7 @@ test('a walk begins at such a name', async () => {
   expect(usage).toMatchObject({ inodes: 1, errors: 0, complete: true });
 });
 
-test("the kernel log's names", () => {
+test('the kernel log has such names', () => {
   const line =
     '6,100,1000,-;Out of memory: Killed process 12 (a\\xff) total-vm:8kB, anon-rss:4kB, file-rss:0kB, shmem-rss:0kB, UID:0 pgtables:4kB oom_score_adj:0\n';
   expect(native.parseOomRecords([line])).toMatchObject([{ pid: 12, name: 'a\udcff' }]);

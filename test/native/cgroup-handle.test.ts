@@ -33,7 +33,7 @@ const hierarchies: [name: string, mount: string][] = [
 ];
 
 describe.each(hierarchies)('a cgroup of %s held by its directory', (_name, mount) => {
-  test('its processes and those of all cgroups below it are found and signalled, no others', async () => {
+  test('finds and signals its processes and those of all cgroups below it, and no others', async () => {
     const cgroup = makeCgroup(mount);
     const [child, sibling] = [join(cgroup, 'child'), join(cgroup, 'sibling')];
     const grandchild = join(child, 'grandchild');
@@ -51,7 +51,7 @@ describe.each(hierarchies)('a cgroup of %s held by its directory', (_name, mount
     expect(held.signal(SIGKILL)).toEqual({ found: 0, signalled: 0, errno: 0, atNs: 0n, complete: true, emptyRounds: 1 });
   });
 
-  test('of five thousand cgroups below it a call looks at 512, and the next one goes on there', async () => {
+  test('reads 512 of five thousand cgroups below it in a call, and continues there in the next call', async () => {
     const cgroup = makeCgroup(mount);
     const last = makeWide(cgroup, 5_000).at(-1) ?? '';
     const { pid } = await startIn(last, 'exec sleep 60');
@@ -75,7 +75,7 @@ describe.each(hierarchies)('a cgroup of %s held by its directory', (_name, mount
     expect(empty).toEqual([...Array<number>(9).fill(0), ...Array<number>(10).fill(1), 2, 2]);
   });
 
-  test('its processes are found however deep, with a handful of descriptors', async () => {
+  test('finds its processes at any depth with a handful of descriptors', async () => {
     const cgroup = makeCgroup(mount);
     const { pid } = await startIn(makeDeep(cgroup, 200), 'exec sleep 60');
     const held = handle(cgroup);
@@ -87,7 +87,7 @@ describe.each(hierarchies)('a cgroup of %s held by its directory', (_name, mount
     });
   });
 
-  test('a cgroup with a name that begins with a dot is treated like any other', async () => {
+  test('treats a cgroup with a name that begins with a dot like any other', async () => {
     const cgroup = makeCgroup(mount);
     const [hidden, dots] = [join(cgroup, '.hidden'), join(cgroup, '.hidden', '...')];
     for (const directory of [hidden, dots]) mkdirSync(directory);
@@ -98,7 +98,7 @@ describe.each(hierarchies)('a cgroup of %s held by its directory', (_name, mount
     await until('both ended', () => inside.every(({ signalCode }) => signalCode === 'SIGKILL'));
   });
 
-  test('signal 0 counts the processes without effect', async () => {
+  test('counts the processes with signal 0', async () => {
     const cgroup = makeCgroup(mount);
     const child = await startIn(cgroup, 'exec sleep 60');
     expect(handle(cgroup).signal(0)).toMatchObject({ found: 1, signalled: 1, errno: 0 });
@@ -106,7 +106,7 @@ describe.each(hierarchies)('a cgroup of %s held by its directory', (_name, mount
     expect([child.exitCode, child.signalCode]).toEqual([null, null]);
   });
 
-  test('a loop of signals ends a cgroup whose processes fork as fast as they can', async () => {
+  test('ends processes that fork as fast as they can with a loop of signals', async () => {
     const cgroup = makeCgroup(mount);
     // Each loop replaces its child for ever; a process forked between two readings is found by the next.
     const fork = 'while :; do sleep 0.01 & wait; done';
@@ -124,7 +124,7 @@ describe.each(hierarchies)('a cgroup of %s held by its directory', (_name, mount
     expect(members(cgroup)).toEqual([]);
   });
 
-  test('more processes than are opened at a time', async () => {
+  test('signals more processes than are opened at a time', async () => {
     const cgroup = makeCgroup(mount);
     const count = 1200;
     // Perl's fork alone: an emulated processor needs long to start so many programs.
@@ -134,7 +134,7 @@ describe.each(hierarchies)('a cgroup of %s held by its directory', (_name, mount
     await until('none left', () => members(cgroup).length === 0, 30_000);
   });
 
-  test('each call reads afresh: v1 caches the list of an open file for a second', async () => {
+  test('reads the list anew with each call, because v1 caches the list of an open file for a second', async () => {
     const cgroup = makeCgroup(mount);
     const held = handle(cgroup);
     for (let round = 0; round < 5; round++) {
@@ -146,7 +146,7 @@ describe.each(hierarchies)('a cgroup of %s held by its directory', (_name, mount
     }
   });
 
-  test('this process is found and never signalled', async () => {
+  test('never signals this process', async () => {
     const cgroup = makeCgroup(mount);
     const { status, output } = await runNode(`
       fs.writeFileSync(${JSON.stringify(`${cgroup}/cgroup.procs`)}, String(process.pid));
@@ -158,7 +158,7 @@ describe.each(hierarchies)('a cgroup of %s held by its directory', (_name, mount
     });
   });
 
-  test('a removed cgroup has no process; one created again under its name is not touched', async () => {
+  test('has no process if the cgroup was removed, and does not touch a new one with its name', async () => {
     const cgroup = makeCgroup(mount);
     const held = handle(cgroup);
     rmdirSync(cgroup);
@@ -171,7 +171,7 @@ describe.each(hierarchies)('a cgroup of %s held by its directory', (_name, mount
     expect(child.signalCode).toBeNull();
   });
 
-  test('the id is the inode; another one under the name is ESTALE', () => {
+  test('has the inode as its id, and another one under the name is ESTALE', () => {
     const cgroup = makeCgroup(mount);
     const { id } = handle(cgroup);
     expect(id).toBe(statSync(cgroup, { bigint: true }).ino);
@@ -182,7 +182,7 @@ describe.each(hierarchies)('a cgroup of %s held by its directory', (_name, mount
     expect(handle(cgroup).id).not.toBe(id);
   });
 
-  test('no descriptor is left behind', async () => {
+  test('leaves no descriptor behind', async () => {
     const cgroup = makeCgroup(mount);
     mkdirSync(join(cgroup, 'child'));
     await startIn(join(cgroup, 'child'), 'exec sleep 60');
@@ -199,7 +199,7 @@ describe.each(hierarchies)('a cgroup of %s held by its directory', (_name, mount
     expect(output).toBe('0 -1');
   });
 
-  test('where the process has hardly a descriptor left, all are signalled in small groups', async () => {
+  test('signals all in small groups if the process has hardly a descriptor left', async () => {
     const cgroup = makeCgroup(mount);
     await startIn(cgroup, 'for i in 1 2 3 4 5 6 7 8 9; do sleep 60 & done; wait');
     await until('ten', () => members(cgroup).length === 10);
@@ -217,7 +217,7 @@ describe.each(hierarchies)('a cgroup of %s held by its directory', (_name, mount
 });
 
 describe('a cgroup held by its directory', () => {
-  test('a process that is no member at the second reading is not signalled', async () => {
+  test('does not signal a process that is not a member at the second reading', async () => {
     // Pipes for cgroup.procs: the first reading lists the process, the second and the one that looks whether it has moved
     // to a cgroup below do not, as if the pid had been reused in between.
     const directory = makeDirectory();
@@ -239,21 +239,21 @@ describe('a cgroup held by its directory', () => {
     expect(bystander.signalCode).toBeNull();
   });
 
-  test('processes without a number, pid 1 and garbage are never signalled', () => {
+  test('never signals processes without a number, pid 1, or numbers from garbage', () => {
     const directory = makeDirectory();
     writeFileSync(join(directory, 'cgroup.procs'), '0\n1\n0\n\n-\nx\n');
     expect(handle(directory).signal(0)).toMatchObject({ found: 3, signalled: 0, errno: EPERM });
     expect(handle(directory).processes()).toEqual([0, 0, 1]);
   });
 
-  test('a list of ten thousand, longer than one read', () => {
+  test('reads a list of ten thousand processes, longer than one read', () => {
     const directory = makeDirectory();
     const pids = Array.from({ length: 10_000 }, (_, i) => 1_000_000 + i);
     writeFileSync(join(directory, 'cgroup.procs'), `${pids.join('\n')}\n`);
     expect(handle(directory).processes()).toEqual(pids);
   });
 
-  test.runIf(hasCgroup2)('cgroup.kill ends all at once', async () => {
+  test.runIf(hasCgroup2)('ends all processes at once with cgroup.kill', async () => {
     const cgroup = makeCgroup(cgroup2);
     mkdirSync(join(cgroup, 'child'));
     const children = await Promise.all([cgroup, join(cgroup, 'child')].map((directory) => startIn(directory, 'exec sleep 60')));
@@ -261,7 +261,7 @@ describe('a cgroup held by its directory', () => {
     await until('all ended', () => children.every(({ signalCode }) => signalCode === 'SIGKILL'));
   });
 
-  test.runIf(hasCgroup2)('cgroup.kill of a removed cgroup is ENOENT and kills no process of a later cgroup', async () => {
+  test.runIf(hasCgroup2)('gives ENOENT for cgroup.kill of a removed cgroup, and kills no process of a later cgroup', async () => {
     const cgroup = makeCgroup(cgroup2);
     const held = handle(cgroup);
     rmdirSync(cgroup);
@@ -272,12 +272,12 @@ describe('a cgroup held by its directory', () => {
     expect(child.signalCode).toBeNull();
   });
 
-  test.runIf(hasMemoryV1)('v1 has no cgroup.kill', () => {
+  test.runIf(hasMemoryV1)('has no cgroup.kill on v1', () => {
     const cgroup = makeCgroup(memoryV1);
     expect(thrownBy(() => handle(cgroup).kill())).toMatchObject({ code: 'ENOENT', syscall: 'open', path: `${cgroup}/cgroup.kill` });
   });
 
-  test.runIf(hasCgroup2)('threaded cgroups: the domain above lists the processes, and their own list is EOPNOTSUPP', async () => {
+  test.runIf(hasCgroup2)('lists the processes of threaded cgroups in the domain above, and their own list is EOPNOTSUPP', async () => {
     const domain = makeCgroup(cgroup2);
     const threaded = join(domain, 'threaded');
     mkdirSync(threaded);
@@ -290,7 +290,7 @@ describe('a cgroup held by its directory', () => {
     await until('it ended', () => child.signalCode === 'SIGKILL');
   });
 
-  test('a directory that is not there is ENOENT; a closed handle is EBADF', () => {
+  test('gives ENOENT for a missing directory, and EBADF when closed', () => {
     expect(thrownBy(() => handle('/proc/none'))).toMatchObject({ code: 'ENOENT', errno: -2, syscall: 'open', path: '/proc/none' });
     const held = handle(makeDirectory());
     held.close();
@@ -300,7 +300,7 @@ describe('a cgroup held by its directory', () => {
     }
   });
 
-  test.each([-1, 65, 1.5, NaN])('signal %s is a RangeError', (signal) => {
+  test.each([-1, 65, 1.5, NaN])('refuses signal %s with a RangeError', (signal) => {
     expect(thrownBy(() => handle(makeDirectory()).signal(signal))).toMatchObject({ code: 'ERR_OUT_OF_RANGE' });
   });
 });

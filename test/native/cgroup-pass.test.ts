@@ -40,7 +40,7 @@ const all: [name: string, maxOpenFiles: number][] = [
 describe.each(all)('a pass over some of the files, %s', (_name, maxOpenFiles) => {
   const files: readonly FileSpec[] = [number('a'), { path: 'b', format: 'keyed', keys: ['x', 'y'] }, number('c')];
 
-  test('reads these and leaves the fields of the others as they are', () => {
+  test('reads these files and leaves the fields of the others unchanged', () => {
     const { table, values, errors } = tableOf(files, maxOpenFiles);
     const directory = makeFake({ a: '1\n', b: 'x 2\ny 3\n', c: '4\n' });
     table.add(directory);
@@ -65,7 +65,7 @@ describe.each(all)('a pass over some of the files, %s', (_name, maxOpenFiles) =>
     expect([errors[0], values[3]]).toEqual([74, NaN]);
   });
 
-  test.runIf(hasMemoryV1)('of usage alone sees that the cgroup was removed', () => {
+  test.runIf(hasMemoryV1)('that reads only usage notices that the cgroup was removed', () => {
     const cgroup = makeCgroup(memoryV1);
     const { table, values, errors } = tableOf([number('memory.usage_in_bytes'), number('memory.limit_in_bytes')], maxOpenFiles);
     table.add(cgroup);
@@ -75,7 +75,7 @@ describe.each(all)('a pass over some of the files, %s', (_name, maxOpenFiles) =>
     expect([errors[0], values[0], values[1]]).toEqual([19, NaN, -1]);
   });
 
-  test('a mask beyond 32 bits, or more than 32 files, is a RangeError', () => {
+  test('refuses a mask beyond 32 bits and more than 32 files with a RangeError', () => {
     const { table, values, errors } = tableOf([number('a')], maxOpenFiles);
     for (const mask of [-1, 0.5, 2 ** 32]) {
       expect(thrownBy(() => table.read(values, errors, undefined, mask))).toMatchObject({ code: 'ERR_OUT_OF_RANGE' });
@@ -85,7 +85,7 @@ describe.each(all)('a pass over some of the files, %s', (_name, maxOpenFiles) =>
   });
 });
 
-describe.each(all)('a directory beside the cgroup, its files %s', (_name, maxOpenFiles) => {
+describe.each(all)('a directory beside the cgroup, with files %s', (_name, maxOpenFiles) => {
   const files = [number('usage'), number('pids.current', 1), number('frozen', 2)];
 
   test('is read into the same row', () => {
@@ -95,7 +95,7 @@ describe.each(all)('a directory beside the cgroup, its files %s', (_name, maxOpe
     expect([...values.slice(0, 3), errors[0]]).toEqual([1, 7, 0, 0]);
   });
 
-  test('that is missing, gone, without the file or not given is unknown without an error, and read once it exists', () => {
+  test('is unknown without an error if it is missing, removed, without the file or not given, and is read once it exists', () => {
     const { table, values, errors } = tableOf(files, maxOpenFiles);
     const pids = makeFake({ 'pids.current': '7\n' });
     rmSync(join(pids, 'pids.current'));
@@ -109,7 +109,7 @@ describe.each(all)('a directory beside the cgroup, its files %s', (_name, maxOpe
   });
 
   const pids = '/sys/fs/cgroup/pids';
-  test.runIf(hasMemoryV1)('that was removed and made again is read again (pids beside memory)', () => {
+  test.runIf(hasMemoryV1)('is read again after it was removed and made again (pids beside memory)', () => {
     const before = openDescriptors();
     const [cgroup, beside] = [makeCgroup(memoryV1), makeCgroup(pids)];
     const { table, values, errors } = tableOf([number('memory.usage_in_bytes'), number('pids.current', 1)], maxOpenFiles);
@@ -128,14 +128,14 @@ describe.each(all)('a directory beside the cgroup, its files %s', (_name, maxOpe
   });
 });
 
-describe('whether a process lives in a cgroup', () => {
+describe('whether a cgroup has a process', () => {
   const occupied: FileSpec = { path: 'cgroup.procs', format: 'occupied' };
 
   test.each<[rule: string, text: string, value: number, errno: number]>([
-    ['nothing listed', '', 0, 0],
+    ['the list is empty', '', 0, 0],
     ['one', '12\n', 1, 0],
-    ['one outside this pid namespace', '0\n', 1, 0],
-    ['more than are read at once', '1234567\n'.repeat(10_000), 1, 0],
+    ['the list has a process outside this pid namespace', '0\n', 1, 0],
+    ['the list has more processes than are read at once', '1234567\n'.repeat(10_000), 1, 0],
     ['text that the kernel would not write', 'garbage\n', NaN, 74],
   ])('%s', (_rule, text, value, errno) => {
     const { table, values, errors } = tableOf([occupied], 100);

@@ -64,7 +64,7 @@ const inode = (path: string) => statSync(path, { bigint: true }).ino;
 const degrees: [name: string, maxOpenFiles: number][] = [
   ['with all descriptors kept', 100],
   ['with the directory kept', 1],
-  ['with nothing kept', 0],
+  ['with no descriptor kept', 0],
 ];
 
 describe.runIf(hasMemory).each(degrees)('a table of cgroups, %s', (_name, maxOpenFiles) => {
@@ -79,7 +79,7 @@ describe.runIf(hasMemory).each(degrees)('a table of cgroups, %s', (_name, maxOpe
     expect(cgroups.map((_cgroup, row) => rows.id(row))).toEqual(cgroups.map(inode));
   });
 
-  test('a removed cgroup is ENODEV in its row; the others are read', () => {
+  test('reports a removed cgroup as ENODEV in its row, and reads the others', () => {
     const [gone, stays] = [makeCgroup(memory), makeCgroup(memory)];
     const { rows, values, errors, ask } = table([usage, stat], maxOpenFiles);
     rows.add(gone);
@@ -93,7 +93,7 @@ describe.runIf(hasMemory).each(degrees)('a table of cgroups, %s', (_name, maxOpe
     }
   });
 
-  test('a cgroup created again under the same name is another one', () => {
+  test('treats a cgroup that was created again under the same name as another one', () => {
     const cgroup = makeCgroup(memory);
     const { rows, values, errors, ask } = table([usage], maxOpenFiles);
     rows.add(cgroup);
@@ -108,14 +108,14 @@ describe.runIf(hasMemory).each(degrees)('a table of cgroups, %s', (_name, maxOpe
     expect([errors[1], rows.id(1)]).toEqual([0, inode(cgroup)]);
   });
 
-  test('a file that the cgroup does not have is ENOENT; the others are read', () => {
+  test('reports a file that the cgroup does not have as ENOENT, and reads the others', () => {
     const { rows, values, errors, ask } = table([{ path: 'memory.none', format: 'number' }, usage], maxOpenFiles);
     rows.add(makeCgroup(memory));
     ask();
     expect([errors[0], ...values.slice(0, 2)]).toEqual([ENOENT, NaN, expect.any(Number)]);
   });
 
-  test('keeps no more descriptors than it may', () => {
+  test('keeps no more descriptors than configured', () => {
     const before = openDescriptors();
     const { rows, errors, ask } = table([usage, stat], maxOpenFiles);
     for (let row = 0; row < 50; row++) rows.add(makeCgroup(memory));
@@ -135,7 +135,7 @@ describe('a table of cgroups', () => {
     return directory;
   };
 
-  test('garbage in one cgroup is that row’s error', () => {
+  test('reports garbage in one cgroup as an error of that row', () => {
     const { rows, values, errors, ask } = table([usage]);
     for (const text of ['1\n', 'garbage\n', '', '-5\n', '2\n']) rows.add(makeFake(text));
     ask();
@@ -143,7 +143,7 @@ describe('a table of cgroups', () => {
     expect([...errors.slice(0, 5)]).toEqual([0, EBADMSG, EBADMSG, EBADMSG, 0]);
   });
 
-  test('a file that comes later is found', () => {
+  test('finds a file that is created later', () => {
     const directory = makeFake('1\n');
     rmSync(join(directory, usage.path));
     const { rows, values, errors, ask } = table([usage]);
@@ -155,7 +155,7 @@ describe('a table of cgroups', () => {
     expect([errors[0], values[0]]).toEqual([0, 8]);
   });
 
-  test('says for how many rows it needs room, and reads nothing into arrays that are too short', () => {
+  test('says how many rows need room, and reads nothing into arrays that are too short', () => {
     const { rows, errors } = table([usage, stat]);
     for (let row = 0; row < 20; row++) expect(rows.add(makeFake(`${String(row)}\n`))).toBe(row);
     for (let row = 1; row < 20; row++) rows.remove(row);
@@ -173,12 +173,12 @@ describe('a table of cgroups', () => {
   });
 
   test.each<[rule: string, args: unknown[]]>([
-    ['no arrays', []],
+    ['missing arrays', []],
     ['an array of another kind', [new Float32Array(10), new Int32Array(10)]],
     ['errors of another kind', [new Float64Array(10), new Uint32Array(10)]],
     ['rows as an array', [new Float64Array(10), new Int32Array(10), [0]]],
     ['files as text', [new Float64Array(10), new Int32Array(10), undefined, '1']],
-  ])('%s: a TypeError', (_rule, args) => {
+  ])('refuses %s with a TypeError', (_rule, args) => {
     const { rows } = table([usage]);
     expect(thrownBy(() => (rows.read as (...any: unknown[]) => void).call(rows, ...args))).toMatchObject({ code: 'ERR_INVALID_ARG_TYPE' });
   });
@@ -192,7 +192,7 @@ describe('a table of cgroups', () => {
     expect(values[1]).toBeNaN();
   });
 
-  test('a removed row is unknown, and used again by the next', () => {
+  test('gives the row of a removed cgroup to the next one', () => {
     const { rows, values, errors, ask } = table([usage]);
     for (const text of ['1\n', '2\n']) rows.add(makeFake(text));
     ask();
@@ -207,11 +207,11 @@ describe('a table of cgroups', () => {
 
   test.each<[rule: string, row: number]>([
     ['a row that was never used', 1],
-    ['a negative one', -1],
+    ['a negative row', -1],
     ['a fraction', 0.5],
-    ['not a number', NaN],
+    ['a row that is not a number', NaN],
     ['beyond all rows', 2 ** 40],
-  ])('%s is a RangeError', (_rule, row) => {
+  ])('refuses %s with a RangeError', (_rule, row) => {
     const { rows } = table([usage]);
     rows.add(makeFake('1\n'));
     for (const use of [() => rows.remove(row), () => rows.id(row)]) {
@@ -219,7 +219,7 @@ describe('a table of cgroups', () => {
     }
   });
 
-  test('a row that is not in use cannot be read, and the given rows before it are not', () => {
+  test('does not read a row that is not in use, nor the given rows before it', () => {
     const { rows, values, ask } = table([usage]);
     for (const text of ['1\n', '2\n']) rows.add(makeFake(text));
     rows.remove(1);
@@ -227,7 +227,7 @@ describe('a table of cgroups', () => {
     expect(values[0]).toBeNaN();
   });
 
-  test('a cgroup that is not there, or no directory, is refused with its path', () => {
+  test('refuses a missing cgroup and a path that is not a directory, with the path', () => {
     const { rows } = table([usage]);
     expect(thrownBy(() => rows.add('/proc/none'))).toMatchObject({ code: 'ENOENT', syscall: 'open', path: '/proc/none' });
     expect(thrownBy(() => rows.add('/proc/stat'))).toMatchObject({ code: 'ENOTDIR', path: '/proc/stat' });
@@ -242,7 +242,7 @@ describe('a table of cgroups', () => {
     expect(rows.size).toBe(0);
   });
 
-  test('writes nowhere else where the arrays share their memory', async () => {
+  test('writes only into its own part of shared memory', async () => {
     const { status, output } = await runNode(`
       const table = new native.CgroupTable([{ path: 'loadavg', format: 'loadavg' }]);
       const rows = [table.add('/proc'), table.add('/proc')];
@@ -261,7 +261,7 @@ describe('a table of cgroups', () => {
     expect(() => ask()).toThrow(RangeError);
   });
 
-  test('where the process has no descriptor left, adding works, kept rows are read, the others say EMFILE', async () => {
+  test('without free descriptors can add rows, reads kept rows, and reports EMFILE for the others', async () => {
     const [kept, late] = [makeFake('1\n'), makeFake('2\n')];
     const { status, output } = await runNode(`
       const table = new native.CgroupTable([{ path: ${JSON.stringify(usage.path)}, format: 'number' }]);
@@ -286,7 +286,7 @@ describe('a table of cgroups', () => {
     });
   });
 
-  test.runIf(hasMemory)('reads all that there is to know of it, as the kernel says it', async () => {
+  test.runIf(hasMemory)('reads all values of a cgroup, as the kernel prints them', async () => {
     const cgroup = makeCgroup(memory);
     await startIn(cgroup, 'exec sleep 600');
     const { rows, values, errors, ask } = table(everything);

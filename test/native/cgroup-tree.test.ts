@@ -88,7 +88,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     expect(changesOf(tree)).toEqual(['appeared old']);
   });
 
-  test('have no watch of their own: only the root has, and what is followed', async () => {
+  test('need no watch of their own: only the root and followed ones have one', async () => {
     const root = makeCgroup(mount);
     const before = inotifyWatches();
     const tree = quiet(root);
@@ -108,7 +108,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     await until('the watches are closed', () => inotifyWatches() <= before);
   });
 
-  test('call back, if they have a callback', async () => {
+  test('cause a callback, if there is one', async () => {
     const root = makeCgroup(mount);
     const { tree, wakes } = waking(root);
     await pause(50);
@@ -120,7 +120,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     expect(native.watchCount()).toBe(1);
   });
 
-  test('a root that is removed is GONE, empty as it was', async () => {
+  test('report the removal of the root as GONE, even if it is empty', async () => {
     const root = makeCgroup(mount);
     const { tree, wakes } = waking(root);
     const asked = quiet(root);
@@ -136,7 +136,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     expect(asked.changes()).toEqual(GONE);
   });
 
-  test('reading before the waiter does not suppress GONE', async () => {
+  test('report GONE even if they are read before the waiter has woken', async () => {
     const parent = makeCgroup(mount);
     // Often enough that the question comes first at least once.
     for (let i = 0; i < 100; i++) {
@@ -149,7 +149,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     }
   });
 
-  test('ten thousand created and removed: what is lost is said, nothing leaks, the set is right at the end', () => {
+  test('of which ten thousand are created and removed: lost events are reported, nothing leaks, and the set is right at the end', () => {
     const root = makeCgroup(mount);
     for (const name of ['stays', 'goes']) mkdirSync(`${root}/${name}`);
     const tree = quiet(root);
@@ -189,7 +189,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     expect(openDescriptors()).toBeLessThanOrEqual(descriptors);
   });
 
-  test('JavaScript that stalls while they storm gets some few wakes, which say what was lost', async () => {
+  test('that change while JavaScript stalls cause a few wakes, which report lost events', async () => {
     const root = makeCgroup(mount);
     const { tree, wakes } = waking(root);
     for (let i = 0; i < 10_000; i++) {
@@ -206,7 +206,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     expect(changesOf(tree)).toEqual(['appeared y']);
   });
 
-  test('close() leaves no descriptor; after it nothing is known', async () => {
+  test('leave no descriptor after close(), and nothing is known then', async () => {
     const root = makeCgroup(mount);
     const first = waking(root).tree; // starts the threads
     const before = openDescriptors();
@@ -226,7 +226,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
   test.each([
     ['a callback', (root: string) => waking(root).tree],
     ['no callback', (root: string) => quiet(root)],
-  ])('closing those with %s does not wait', async (_who, open) => {
+  ])('are closed without waiting while they have %s', async (_who, open) => {
     const root = makeCgroup(mount);
     waking(root);
     const before = openDescriptors();
@@ -238,7 +238,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     await until('all are closed', () => openDescriptors() <= before);
   });
 
-  test('nor does a reader that finds the root gone', async () => {
+  test('are closed without waiting by a reader that finds the root removed', async () => {
     const root = makeCgroup(mount);
     waking(makeCgroup(mount));
     const before = openDescriptors();
@@ -250,7 +250,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     await until('all are closed', () => openDescriptors() <= before);
   });
 
-  test('without a callback it does not keep the process', async () => {
+  test('do not keep the process alive without a callback', async () => {
     const root = makeCgroup(mount);
     const { status, output } = await runNode(`
       const tree = new native.CgroupTree(${JSON.stringify(root)});
@@ -260,7 +260,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
 });
 
 describe.runIf(hasMemoryV1)('cgroups of v1 that are renamed', () => {
-  test('vanish and appear; for two that swap their names both are reported', () => {
+  test('disappear and appear, and both of two that swap their names are reported', () => {
     const root = makeCgroup(memoryV1);
     for (const name of ['a', 'b']) mkdirSync(join(root, name));
     const tree = quiet(root);
@@ -277,7 +277,7 @@ describe.runIf(hasMemoryV1)('cgroups of v1 that are renamed', () => {
     expect(changesOf(tree)).toEqual(['appeared a/below']); // under its new name
   });
 
-  test('a root that is renamed is GONE', async () => {
+  test('report a renamed root as GONE', async () => {
     const parent = makeCgroup(memoryV1);
     const root = join(parent, 'root');
     mkdirSync(root);
@@ -290,15 +290,15 @@ describe.runIf(hasMemoryV1)('cgroups of v1 that are renamed', () => {
   });
 });
 
-describe('what cannot be watched', () => {
+describe('a path that cannot be watched', () => {
   test.each([
-    ['is not there', '/sys/fs/cgroup/evictd-test-none', 'ENOENT'],
+    ['does not exist', '/sys/fs/cgroup/evictd-test-none', 'ENOENT'],
     ['is a file', '/proc/self/status', 'ENOTDIR'],
   ])('%s', (_why, path, code) => {
     expect(thrownBy(() => quiet(path))).toMatchObject({ code, syscall: 'open', path });
   });
 
-  test('is no cgroup', () => {
+  test('is not a cgroup', () => {
     const directory = makeDirectory();
     expect(thrownBy(() => quiet(directory))).toMatchObject({ code: 'ENOENT', path: `${directory}/cgroup.controllers` });
   });
@@ -307,7 +307,7 @@ describe('what cannot be watched', () => {
   test.runIf(hierarchies.length > 0).each([
     ['max_inotify_instances', 'EMFILE', 'inotify_init1'],
     ['max_inotify_watches', 'ENOSPC', 'inotify_add_watch'],
-  ])('for want of user.%s is %s', (limit, code, syscall) => {
+  ])('gives, for want of user.%s, %s', (limit, code, syscall) => {
     const root = makeCgroup(hierarchies[0]?.[1] ?? '');
     const script = `
       const native = require(${JSON.stringify(addonFile)});

@@ -51,7 +51,7 @@ const CHURN = `
   for my $i (9951 .. 9997) { rmdir "$root/c$i" or die "$!" }`;
 
 test.each(hierarchies)(
-  'ten thousand cgroups of %s are created and removed: followed, read, sampled, signalled and killed meanwhile, and all is right at the end',
+  'ten thousand cgroups of %s are created and removed while they are followed, read, sampled, signalled and killed, and all is right at the end',
   async (_name, mount, files) => {
     const root = makeCgroup(mount);
     closing(new native.ProcessExit([process.pid], () => undefined)); // waiter and armer come with the first watch, and stay

@@ -31,7 +31,7 @@ function fileWatch(onWake: (watch: Watch) => void): { watch: Watch; show: (value
 }
 
 describe('close', () => {
-  test('may be called twice by everything that the addon has, and leaves no descriptor', async () => {
+  test('may be called twice on every object of the addon, and leaves no descriptor', async () => {
     const expressions = Object.values(everything()).flat();
     const { status, output } = await runNode(`
       const wake = () => console.log('woken');
@@ -53,7 +53,7 @@ describe('close', () => {
     expect({ status, output }).toEqual({ status: 0, output: 'closed' });
   });
 
-  test('of every kind of watch, twice, inside its callback, during further events: no further call', async () => {
+  test('may be called twice in the callback of every kind of watch, during further events, and no callback follows', async () => {
     const ends: (() => void)[] = [];
     const all = storms(ends);
     const script = `
@@ -111,7 +111,7 @@ describe('close', () => {
     expect([calls, native.watchCount()]).toEqual([1, 0]);
   });
 
-  test('of another watch from inside the callback takes back its wake', async () => {
+  test('of another watch in a callback cancels its wake', async () => {
     let calls = 0;
     const watches: Watch[] = [];
     const { path, show } = makeNumberFile(1);
@@ -133,7 +133,7 @@ describe('close', () => {
     expect([calls, native.watchCount()]).toEqual([1, 0]);
   });
 
-  test('a watch may be opened from inside the callback', async () => {
+  test('may be followed by opening a watch in the callback', async () => {
     let inner: Watch | undefined;
     const { show } = fileWatch(() => {
       inner ??= fileWatch(() => undefined).watch;
@@ -144,7 +144,7 @@ describe('close', () => {
     expect(native.watchCount()).toBe(2);
   });
 
-  test.runIf(hasCgroup2)('after GONE does nothing: the descriptors are closed already', async () => {
+  test.runIf(hasCgroup2)('after GONE does nothing, because the descriptors are already closed', async () => {
     fileWatch(() => undefined); // the waiter's own descriptors
     const cgroup = makeCgroup(cgroup2);
     const before = openDescriptors();
@@ -160,7 +160,7 @@ describe('close', () => {
   });
 });
 
-test('a callback that throws is an uncaught exception, and the other watches are called', async () => {
+test('a callback that throws is an uncaught exception, and the other watches are still called', async () => {
   const { status, output } = await runNode(`
     const path = ${JSON.stringify(makeNumberFile(1).path)};
     const seen = [];

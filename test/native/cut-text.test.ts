@@ -39,8 +39,8 @@ function textReader(format: Format): (text: Uint8Array) => { values: number[]; e
   };
 }
 
-describe('text that is cut off', () => {
-  test.each(texts)('anywhere: %s gives the values of the whole text, or none and an error', (_name, format, text) => {
+describe('a kernel file that is truncated', () => {
+  test.each(texts)('anywhere gives the values of the whole text or none and an error: %s', (_name, format, text) => {
     const read = textReader(format);
     const bytes = Buffer.from(text, 'latin1');
     const whole = read(bytes);
@@ -55,7 +55,7 @@ describe('text that is cut off', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('a list of processes yields only process ids that are in it', () => {
+  test('gives only process ids that are in it', () => {
     const directory = makeDirectory();
     const text = '1234567\n2345\n34\n';
     const handle = closing(new native.CgroupHandle(directory));
@@ -79,8 +79,8 @@ function generator(seed: number): () => number {
   };
 }
 
-describe('garbage', () => {
-  test.each(texts)('strewn into %s: no number is negative or beyond 64 bits, and what is not known is an error', (_name, format, text) => {
+describe('garbage in a kernel file', () => {
+  test.each(texts)('%s gives no negative number and none beyond 64 bits, and unknown values are an error', (_name, format, text) => {
     const read = textReader(format);
     const random = generator(1);
     const wrong: object[] = [];
@@ -94,7 +94,7 @@ describe('garbage', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('in the place of a cgroup: what waits for events refuses it, and leaves nothing', () => {
+  test('in place of a cgroup is refused by watches, which leave nothing behind', () => {
     const directory = makeDirectory();
     for (const name of ['cgroup.events', 'memory.events', 'cpu.pressure'])
       writeFileSync(join(directory, name), '\0garbage 99999999999999999999999\xff');

@@ -30,11 +30,11 @@ test('a deleted file that a process holds open is found, with its holders', asyn
   expect(found.complete).toBe(true);
 });
 
-test('a filesystem that is not there is no complete answer', async () => {
+test('a filesystem that does not exist has an incomplete answer', async () => {
   expect(await search('/nowhere/at/all')).toEqual({ groups: [], unreadable: 0, complete: false, device: 0n });
 });
 
-test('closed, it never calls; it keeps no process; an argument of the wrong kind is a TypeError', async () => {
+test('after close() there is no callback, the reader does not keep the process alive, and a wrong argument is a TypeError', async () => {
   let called = 0;
   const given = new native.DeletedFiles('/', () => (called += 1));
   given.close();

@@ -34,7 +34,7 @@ async function inShortage<T>(script: string): Promise<T> {
   return JSON.parse(output.split('\n', 1)[0] ?? '') as T; // a sanitizer may warn of the stack of a child behind it
 }
 
-describe('with no descriptor left', () => {
+describe('a process without a free descriptor', () => {
   // Constructors that need no descriptor report the shortage later.
   const needsNone = ['ChildProgram', 'DeletedFiles', 'DirectoryUsage', 'FileReader', 'FileStatuses', 'FilesystemStats', 'FilesystemTree'];
   // Adding to a table works without (cgroup-table), a reaper has none but those that it is given, and a lock's thread
@@ -42,7 +42,7 @@ describe('with no descriptor left', () => {
   const constructors = CLASSES.filter((name) => !['CgroupTable', 'FileLock', 'MemoryReaper'].includes(name));
 
   test.each(constructors)(
-    '%s: a constructor without descriptors at any point throws EMFILE, leaks none, and works with descriptors (where this machine has it)',
+    'gets EMFILE from the constructor of %s at any point, without a leak, and an object with descriptors (where this machine has it)',
     async (name) => {
       const each = everything()[name] ?? [];
       for (const expression of each) {
@@ -76,7 +76,7 @@ describe('with no descriptor left', () => {
     },
   );
 
-  test('a file, a filesystem and a directory say so, and are read when there are some', async () => {
+  test('gets EMFILE for a file, a filesystem and a directory, and reads them when descriptors are free', async () => {
     const directory = makeDirectory();
     mkdirSync(join(directory, 'below'));
     const result = await inShortage<unknown>(`
@@ -98,7 +98,7 @@ describe('with no descriptor left', () => {
 
   const cgroup = (): string => makeCgroup(hasMemoryV1 ? memoryV1 : cgroup2);
 
-  test('open watches fire, and report removals', async () => {
+  test('gets events and removals of open watches', async () => {
     const [root, number] = [cgroup(), makeNumberFile(1)];
     const events = hasCgroup2 ? makeCgroup(cgroup2) : undefined;
     const result = await inShortage<Record<string, number>>(`
@@ -128,7 +128,7 @@ describe('with no descriptor left', () => {
     rmdirSync(join(root, 'below'));
   });
 
-  test('a tree goes on, and follows what is new', async () => {
+  test('follows a tree and its new cgroups', async () => {
     const root = cgroup();
     const result = await inShortage<unknown>(`
       const root = ${JSON.stringify(root)};

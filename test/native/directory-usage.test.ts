@@ -51,8 +51,8 @@ const nameOf = (thread: string): string => {
 };
 const walkers = (): number => readdirSync('/proc/self/task').filter((thread) => nameOf(thread) === 'evictd-walk\n').length;
 
-describe('what a directory takes', () => {
-  test('is what du says: blocks, inodes, hard links once, no symbolic link followed, nothing mounted below', async () => {
+describe('the usage of a directory', () => {
+  test('is that of du: blocks, inodes, hard links once, without targets of symbolic links and mounts below', async () => {
     const [directory, elsewhere] = [makeDirectory(), makeDirectory()];
     writeFileSync(join(elsewhere, 'large'), Buffer.alloc(1 << 20));
     for (const name of ['a', 'a/b', 'c']) mkdirSync(join(directory, name));
@@ -84,7 +84,7 @@ describe('what a directory takes', () => {
     expect((await walk(directory)).bytes).toBeLessThanOrEqual(before.bytes);
   });
 
-  test('is found however deep it lies, with few descriptors', async () => {
+  test('is read at any depth, with few descriptors', async () => {
     const directory = makeShm();
     const levels = 2000;
     // Relative: no path is so long. Files on both sides of the way down, so that each level has to be taken up again.
@@ -102,13 +102,13 @@ describe('what a directory takes', () => {
   });
 
   test.each<[rule: string, path: () => string, errno: number | undefined]>([
-    ['is not there', () => join(makeDirectory(), 'none'), ENOENT],
-    ['is no directory', () => '/proc/self/status', ENOTDIR],
-  ])('that %s is not known', async (_rule, path, errno) => {
+    ['does not exist', () => join(makeDirectory(), 'none'), ENOENT],
+    ['is not a directory', () => '/proc/self/status', ENOTDIR],
+  ])('is unknown if the directory %s', async (_rule, path, errno) => {
     expect(await walk(path())).toMatchObject({ bytes: 0, inodes: 0, errors: 1, errno, complete: false });
   });
 
-  test('named by a symbolic link is that of the directory', async () => {
+  test('by a symbolic link is that of the target', async () => {
     const directory = makeDirectory();
     writeFileSync(join(directory, 'file'), 'x');
     const link = join(makeDirectory(), 'link');
@@ -116,7 +116,7 @@ describe('what a directory takes', () => {
     expect((await walk(link)).inodes).toBe(2);
   });
 
-  test('from which files vanish is no error', async () => {
+  test('is not an error if files disappear', async () => {
     const directory = makeShm();
     for (let file = 0; file < 20_000; file += 1) symlinkSync('x', join(directory, String(file)));
     let next = 0;
@@ -126,7 +126,7 @@ describe('what a directory takes', () => {
     expect(usage).toMatchObject({ errors: 0, complete: true });
   });
 
-  test('of a hundred thousand files is counted without blocking JavaScript', async () => {
+  test('with a hundred thousand files is read without blocking JavaScript', async () => {
     const directory = makeShm();
     for (let part = 0; part < 10; part += 1) {
       mkdirSync(join(directory, String(part)));
@@ -139,8 +139,8 @@ describe('what a directory takes', () => {
   });
 });
 
-describe('a walk', () => {
-  test('that is closed never calls, and its thread ends', async () => {
+describe('a walk of a directory', () => {
+  test('that is closed has no callback, and its thread ends', async () => {
     let called = 0;
     for (let i = 0; i < 20; i += 1) {
       const usage = new native.DirectoryUsage('/usr', () => (called += 1));
@@ -151,7 +151,7 @@ describe('a walk', () => {
     expect(called).toBe(0);
   });
 
-  test('may be closed from inside its callback', async () => {
+  test('may be closed in its callback', async () => {
     const directory = makeDirectory();
     let called = 0;
     const usage = new native.DirectoryUsage(directory, () => {
@@ -161,7 +161,7 @@ describe('a walk', () => {
     await until('the walk is done', () => called === 1);
   });
 
-  test('does not keep the process, nor its end, nor that of a worker', async () => {
+  test('keeps neither the process alive, nor delays its end or that of a worker', async () => {
     const script = "new native.DirectoryUsage('/usr', () => {});";
     expect(await runNode(script)).toEqual({ status: 0, output: '' });
     expect(await runNode(`${script} process.exit(3);`)).toEqual({ status: 3, output: '' });
@@ -178,7 +178,7 @@ describe('a walk', () => {
     expect(thrownBy(() => new native.DirectoryUsage('/', undefined as never))).toMatchObject({ code: 'ERR_INVALID_ARG_TYPE' });
   });
 
-  test.runIf(works)('is not held up by what is mounted below and hangs (where FUSE can be mounted)', async () => {
+  test.runIf(works)('is not delayed by a mount below it that hangs (where FUSE can be mounted)', async () => {
     const directory = makeDirectory();
     const mounted = join(directory, 'mounted');
     mkdirSync(mounted);
@@ -188,26 +188,23 @@ describe('a walk', () => {
     expect(await walk(directory)).toMatchObject({ inodes: 1, errors: 0, complete: true });
   });
 
-  test.runIf(works)(
-    'that hangs is given up; 16 at most hang, then no more are begun, but others are (where FUSE can be mounted)',
-    async () => {
-      await until('the threads of others end', () => walkers() === 0);
-      const fuse = await mountFuse();
-      after(() => fuse.remove());
-      await fuse.hang('unanswered');
-      for (let i = 0; i < 16; i += 1) new native.DirectoryUsage(fuse.directory, () => undefined).close();
-      expect(thrownBy(() => new native.DirectoryUsage('/usr', () => undefined))).toMatchObject({
-        code: 'EAGAIN',
-        errno: -(EAGAIN ?? 0),
-        path: '/usr',
-      });
-      expect(walkers()).toBe(16);
-      let isKnown = false;
-      closing(new native.DeletedFiles('/', () => (isKnown = true)));
-      await until('what is held in deleted files is known all the same', () => isKnown);
-      fuse.abort();
-      await until('they end', () => walkers() === 0);
-      expect(await walk(makeDirectory())).toMatchObject({ complete: true });
-    },
-  );
+  test.runIf(works)('that hangs is given up; after 16 no more walks of it begin, but others do (where FUSE can be mounted)', async () => {
+    await until('the threads of others end', () => walkers() === 0);
+    const fuse = await mountFuse();
+    after(() => fuse.remove());
+    await fuse.hang('unanswered');
+    for (let i = 0; i < 16; i += 1) new native.DirectoryUsage(fuse.directory, () => undefined).close();
+    expect(thrownBy(() => new native.DirectoryUsage('/usr', () => undefined))).toMatchObject({
+      code: 'EAGAIN',
+      errno: -(EAGAIN ?? 0),
+      path: '/usr',
+    });
+    expect(walkers()).toBe(16);
+    let isKnown = false;
+    closing(new native.DeletedFiles('/', () => (isKnown = true)));
+    await until('what is held in deleted files is known all the same', () => isKnown);
+    fuse.abort();
+    await until('they end', () => walkers() === 0);
+    expect(await walk(makeDirectory())).toMatchObject({ complete: true });
+  });
 });

@@ -53,7 +53,7 @@ async function expectNothingLeft(run: () => Promise<void>): Promise<void> {
   await until('the descriptors are closed', () => openDescriptors() <= before.descriptors);
 }
 
-test('everything that the addon has is tried here', () => {
+test('everything that the addon exports is tried here', () => {
   expect(Object.keys(everything()).sort()).toEqual(CLASSES);
 });
 
@@ -65,7 +65,7 @@ describe('a worker', () => {
     });
   });
 
-  test('that is terminated while watches of every kind fire and callbacks run, likewise', async () => {
+  test('that is terminated while watches of every kind fire leaves no descriptor and no thread', async () => {
     const ends: (() => void)[] = [];
     const all = storms(ends);
     const script = `${openEverything()}
@@ -87,7 +87,7 @@ describe('a worker', () => {
   test.each([
     ['process.exit()', 'process.exit(0)'],
     ['an uncaught error', "throw new Error('expected by the test')"],
-  ])('that ends by %s with everything open leaves nothing either', async (_how, end) => {
+  ])('that ends by %s with everything open leaves no descriptor and no thread', async (_how, end) => {
     const script = `${openEverything()}\nrequire('node:worker_threads').parentPort.once('message', () => { ${end}; });`;
     await expectNothingLeft(async () => {
       const worker = await startWorker(script);
@@ -98,7 +98,7 @@ describe('a worker', () => {
   });
 
   // In a process of its own, which the end of the worker must not take along.
-  test('that ends in one callback gets no other, though others are ready', async () => {
+  test('that ends in one callback gets no other callback, though others are ready', async () => {
     const file = JSON.stringify(makeNumberFile(9).path);
     const directory = JSON.stringify(makeDirectory());
     const inWorker = `
@@ -118,7 +118,7 @@ describe('a worker', () => {
     expect({ status, output }).toEqual({ status: 0, output: 'ended 3' });
   });
 
-  test('has a waiter of its own, beside that of the main thread and of another worker', async () => {
+  test('has its own waiter, beside that of the main thread and of another worker', async () => {
     const comm = (task: string) => {
       try {
         return readFileSync(`/proc/self/task/${task}/comm`, 'utf8');
@@ -190,7 +190,7 @@ describe('a process', () => {
     expect(ends).toEqual(ends.map(() => ({ status, output: expect.stringMatching(output) as string })));
   });
 
-  test('is woken though it was blocked when the event came, once for any number of events', async () => {
+  test('is woken after it was blocked, once for any number of events', async () => {
     const { status, output } = await runNode(`
       const path = ${JSON.stringify(makeNumberFile(1).path)};
       let wakes = 0, bits = 0, first = 0n;

@@ -17,7 +17,7 @@ function makeSmall(): string {
   return directory;
 }
 
-test('fallocate reserves space without a change of size; it can be written on a full filesystem', async () => {
+test('fallocate reserves space without changing the size, and the space can be written on a full filesystem', async () => {
   const directory = makeSmall();
   const file = openSync(join(directory, 'journal'), 'w');
   after(() => {
@@ -30,7 +30,7 @@ test('fallocate reserves space without a change of size; it can be written on a 
   expect(writeSync(file, Buffer.alloc(64 * 1024), 0, 64 * 1024, 0)).toBe(64 * 1024);
 });
 
-test('peerCredentials: the process at the other end of a Unix socket', async () => {
+test('peerCredentials gives the process at the other end of a Unix socket', async () => {
   const path = join(makeDirectory(), 'socket');
   const server = createServer().listen(path);
   const client = connect(path);
@@ -49,7 +49,7 @@ test('peerCredentials: the process at the other end of a Unix socket', async () 
   expect(thrownBy(() => native.peerCredentials(100_000))).toMatchObject({ code: 'EBADF', syscall: 'getsockopt' });
 });
 
-test('fallocate says why not', async () => {
+test('fallocate reports the reason of a failure', async () => {
   const directory = makeSmall();
   const file = openSync(join(directory, 'journal'), 'w');
   after(() => {
@@ -76,7 +76,7 @@ test.runIf(spawnSync('python3', ['-V']).status === 0)('getxattr reads an attribu
   expect(native.getxattr(file, 'trusted.evictd')).toEqual(Buffer.from([1, 0, 255]));
 });
 
-test('getxattr of what a file does not have, or its filesystem cannot, is undefined; of no file it throws', () => {
+test('getxattr gives undefined for an attribute that does not exist or is not supported, and throws without a file', () => {
   const file = join(makeDirectory(), 'file');
   expect(thrownBy(() => native.getxattr(file, 'trusted.evictd'))).toMatchObject({ code: 'ENOENT', syscall: 'getxattr', path: file });
   writeFileSync(file, '');
@@ -92,7 +92,7 @@ test('bootTimeNs is the time since the machine was booted', () => {
   expect(now).toBeLessThanOrEqual(uptime() + 0.02); // it is cut to hundredths
 });
 
-test('setxattr sets an attribute, replaces it, and throws where that is refused', () => {
+test('setxattr sets an attribute, replaces it, and throws where it is refused', () => {
   const directory = makeDirectory();
   const file = join(directory, 'set');
   writeFileSync(file, '');

@@ -27,8 +27,8 @@ test.each<[rule: string, text: string, value: number, error: number | undefined]
   ['no limit in v2', 'max\n', Infinity, 0],
   ['no limit in v1', '9223372036854771712\n', 2 ** 63 - 4096, 0],
   ['the largest there is', '18446744073709551615\n', 2 ** 64, 0],
-  ['one more than 64 bits hold', '18446744073709551616\n', NaN, EBADMSG],
-  ['twenty-one digits', '100000000000000000000\n', NaN, EBADMSG],
+  ['a number of one more than 64 bits', '18446744073709551616\n', NaN, EBADMSG],
+  ['a number of twenty-one digits', '100000000000000000000\n', NaN, EBADMSG],
   ['negative', '-1\n', NaN, EBADMSG],
   ['cut off before its end', '409', NaN, EBADMSG],
   ['empty', '', NaN, EBADMSG],
@@ -37,7 +37,7 @@ test.each<[rule: string, text: string, value: number, error: number | undefined]
   ['two lines', '1\n2\n', NaN, EBADMSG],
   ['a fraction', '1.5\n', NaN, EBADMSG],
   ['binary', '\0\xff\xfe\n', NaN, EBADMSG],
-])('number: %s', (_rule, text, value, error) => {
+])('a number is parsed: %s', (_rule, text, value, error) => {
   expect(read({ path: file(text), format: 'number' })).toEqual({ values: [value], errors: [error] });
 });
 
@@ -59,20 +59,20 @@ test.each<[rule: string, text: string, values: number[], error: number | undefin
   ['empty', '', [NaN, NaN], EBADMSG],
   ['newlines only', '\n\n\n', [NaN, NaN], ENODATA],
   ['binary', '\xff\0 \0\n anon\n', [NaN, NaN], ENODATA],
-])('keyed: %s', (_rule, text, values, error) => {
+])('a keyed file is parsed: %s', (_rule, text, values, error) => {
   expect(read({ path: file(text), format: 'keyed', keys: ['anon', 'inactive_file'] })).toEqual({ values, errors: [error] });
 });
 
 const arcstats = '13 1 0x01 123 33456 5231340871 7300218113\nname                            type data\n';
 
 test.each<[rule: string, text: string, values: number[], error: number | undefined]>([
-  ['the type is no part of the value', `${arcstats}c_min    4    1024\nsize     4    4096\n`, [4096, 1024], 0],
+  ['the type is not part of the value', `${arcstats}c_min    4    1024\nsize     4    4096\n`, [4096, 1024], 0],
   ['a value that needs no space before it', 'size 4 1\nc_min 3 2\n', [1, 2], 0],
   ['a key that is not there', `${arcstats}size     4    4096\n`, [4096, NaN], ENODATA],
   ['a negative value', `${arcstats}c_min    4    1024\nsize     3    -1\n`, [NaN, 1024], EBADMSG],
   ['a type without a value', `${arcstats}c_min    4    1024\nsize     4\n`, [NaN, 1024], EBADMSG],
   ['cut off in a number', `${arcstats}c_min    4    1024\nsize     4    40`, [NaN, 1024], EBADMSG],
-])('kstat: %s', (_rule, text, values, error) => {
+])('a kstat file is parsed: %s', (_rule, text, values, error) => {
   expect(read({ path: file(text), format: 'kstat', keys: ['size', 'c_min'] })).toEqual({ values, errors: [error] });
 });
 
@@ -80,11 +80,11 @@ const disk = '8:0 rbytes=4096 wbytes=512 rios=3 wios=1 dbytes=0 dios=0\n';
 
 test.each<[rule: string, text: string, values: number[], error: number | undefined]>([
   ['the sum over devices', disk + disk.replace('8:0', '253:1'), [8192, 6], 0],
-  ['nothing transferred yet', '', [0, 0], 0],
+  ['a device without transfers', '', [0, 0], 0],
   ['a key that no device has', '8:0 rbytes=4096\n', [4096, 0], 0],
-  ['no number', disk.replace('4096', 'x'), [NaN, 3], EBADMSG],
+  ['text that is not a number', disk.replace('4096', 'x'), [NaN, 3], EBADMSG],
   ['cut off in a number', disk.slice(0, 12), [NaN, NaN], EBADMSG],
-])('nested: %s', (_rule, text, values, error) => {
+])('a nested file is parsed: %s', (_rule, text, values, error) => {
   expect(read({ path: file(text), format: 'nested', keys: ['rbytes', 'rios'] })).toEqual({ values, errors: [error] });
 });
 
@@ -93,27 +93,27 @@ const full = 'full avg10=0.00 avg60=0.01 avg300=100.00 total=1844674407370955161
 
 test.each<[rule: string, text: string, values: number[], error: number | undefined]>([
   ['both lines', some + full, [1.5, 0.25, 12.34, 123456, 0, 0.01, 100, 2 ** 64], 0],
-  ['only some: cpu before 5.13', some, [1.5, 0.25, 12.34, 123456, NaN, NaN, NaN, NaN], ENODATA],
-  ['only full: irq', full, [NaN, NaN, NaN, NaN, 0, 0.01, 100, 2 ** 64], ENODATA],
+  ['only some, as for cpu before 5.13', some, [1.5, 0.25, 12.34, 123456, NaN, NaN, NaN, NaN], ENODATA],
+  ['only full, as for irq', full, [NaN, NaN, NaN, NaN, 0, 0.01, 100, 2 ** 64], ENODATA],
   ['cut off', some + full.slice(0, -4), nan(8), EBADMSG],
   ['cut off at a field', `${some}full avg10=0.00\n`, [1.5, 0.25, 12.34, 123456, NaN, NaN, NaN, NaN], EBADMSG],
   ['another word', some.replace('some', 'none'), nan(8), EBADMSG],
   ['a negative share', some.replace('1.50', '-1.50'), nan(8), EBADMSG],
   ['empty', '', nan(8), EBADMSG],
-])('pressure: %s', (_rule, text, values, error) => {
+])('a pressure file is parsed: %s', (_rule, text, values, error) => {
   expect(read({ path: file(text), format: 'pressure' })).toEqual({ values, errors: [error] });
 });
 
 test.each<[rule: string, text: string, value: number, error: number | undefined]>([
   ['the tasks that exist', '0.00 0.01 0.05 1/123 4567\n', 123, 0],
-  ['no fourth field', '0.00 0.01 0.05\n', NaN, EBADMSG],
-  ['no slash', '0.00 0.01 0.05 123 4567\n', NaN, EBADMSG],
+  ['without a fourth field', '0.00 0.01 0.05\n', NaN, EBADMSG],
+  ['without a slash', '0.00 0.01 0.05 123 4567\n', NaN, EBADMSG],
   ['empty', '', NaN, EBADMSG],
-])('loadavg: %s', (_rule, text, value, error) => {
+])('loadavg is parsed: %s', (_rule, text, value, error) => {
   expect(read({ path: file(text), format: 'loadavg' })).toEqual({ values: [value], errors: [error] });
 });
 
-describe('the reader', () => {
+describe('the file reader', () => {
   test('reads the kernel’s own files as the kernel writes them', () => {
     const { values, errors } = read(
       { path: '/proc/meminfo', format: 'keyed', keys: ['MemTotal'] },
@@ -137,7 +137,7 @@ describe('the reader', () => {
     expect([...reader.values, ...reader.errors]).toEqual([42, 43, 0]);
   });
 
-  test('gives up on a file of megabytes', () => {
+  test('gives up on a file of several megabytes', () => {
     expect(read({ path: file('x'.repeat(5 << 20)), format: 'number' })).toEqual({ values: [NaN], errors: [EFBIG] });
   });
 
@@ -151,11 +151,11 @@ describe('the reader', () => {
     expect([...reader.values, ...reader.errors]).toEqual([7, 0]);
   });
 
-  test('a directory is a trouble of that file only', () => {
+  test('reports a directory as an error of that file only', () => {
     expect(read({ path: '/proc', format: 'number' }, { path: '/proc/loadavg', format: 'loadavg' })).toMatchObject({ errors: [EISDIR, 0] });
   });
 
-  test.runIf(hasMemoryV1)('a removed cgroup is ENODEV, then ENOENT, and is read again when it exists again', () => {
+  test.runIf(hasMemoryV1)('reports a removed cgroup as ENODEV, then ENOENT, and reads it when it exists again', () => {
     const cgroup = makeCgroup(memoryV1);
     const reader = closing(new native.FileReader([{ path: `${cgroup}/memory.usage_in_bytes`, format: 'number' }]));
     reader.read();
@@ -184,14 +184,14 @@ describe('the reader', () => {
   });
 
   test.each<[rule: string, specs: unknown]>([
-    ['no list', {}],
-    ['no path', [{ format: 'number' }]],
+    ['a value that is not a list', {}],
+    ['a missing path', [{ format: 'number' }]],
     ['a path with NUL', [{ path: '/proc\0', format: 'number' }]],
-    ['another format', [{ path: '/proc/stat', format: 'json' }]],
+    ['an unknown format', [{ path: '/proc/stat', format: 'json' }]],
     ['keyed without keys', [{ path: '/proc/meminfo', format: 'keyed' }]],
     ['a kstat without keys', [{ path: '/proc/meminfo', format: 'kstat' }]],
-    ['a key that is no string', [{ path: '/proc/meminfo', format: 'keyed', keys: [1] }]],
-  ])('%s is a TypeError', (_rule, specs) => {
+    ['a key that is not a string', [{ path: '/proc/meminfo', format: 'keyed', keys: [1] }]],
+  ])('refuses %s with a TypeError', (_rule, specs) => {
     expect(thrownBy(() => new native.FileReader(specs as FileSpec[]))).toMatchObject({ name: 'TypeError', code: 'ERR_INVALID_ARG_TYPE' });
   });
 });

@@ -53,7 +53,7 @@ const isHanging = (): boolean =>
 describe.runIf(works).each(['untaken', 'unanswered'] as const)(
   'a FUSE mount that hangs, with requests %s (where one can be mounted)',
   (how) => {
-    test('delays nothing: JavaScript runs, another filesystem answers, and this one answers again later', async () => {
+    test('delays nothing: JavaScript runs, another filesystem answers, and this one answers later', async () => {
       const fuse = await mount();
       const [hung, other] = [open(fuse.directory), open('/')];
       expect(await measure(hung)).toMatchObject(ANSWER);
@@ -71,7 +71,7 @@ describe.runIf(works).each(['untaken', 'unanswered'] as const)(
       expect(await measure(hung)).toMatchObject(ANSWER);
     });
 
-    test('has one thread, however often it is closed and opened again; the last instance joins the pending request', async () => {
+    test('uses one thread, however often it is closed and opened again, and the last instance joins the pending request', async () => {
       const fuse = await mount();
       await until('the threads of others end', () => statfsThreads() === 0);
       await fuse.hang(how);
@@ -102,7 +102,7 @@ describe.runIf(works).each(['untaken', 'unanswered'] as const)(
       expect(dropped).toBe(0);
     });
 
-    test('and is aborted is an error, and answers again after it was mounted again', async () => {
+    test('and is aborted gives an error, and answers again after it was mounted again', async () => {
       const fuse = await mount();
       const stats = open(fuse.directory);
       await fuse.hang(how);
@@ -130,9 +130,9 @@ const asking = (directory: string) => `
   while (!hangs());`;
 
 const ends: [how: string, script: (directory: string) => string, status: number][] = [
-  ['that returns from its last event', (directory) => asking(directory), 0],
-  ['that calls process.exit()', (directory) => `${asking(directory)} process.exit(3);`, 3],
-  ['that calls exitNow', (directory) => `${asking(directory)} native.exitNow(4);`, 4],
+  ['returns from its last event', (directory) => asking(directory), 0],
+  ['calls process.exit()', (directory) => `${asking(directory)} process.exit(3);`, 3],
+  ['calls exitNow', (directory) => `${asking(directory)} native.exitNow(4);`, 4],
   [
     'whose worker is terminated with the request',
     (directory) => `
@@ -147,13 +147,13 @@ const ends: [how: string, script: (directory: string) => string, status: number]
 ];
 
 describe.runIf(works)('a process with a request to a mount that hangs (where one can be mounted)', () => {
-  test.each(ends)('%s ends', async (_how, script, status) => {
+  test.each(ends)('ends if it %s', async (_how, script, status) => {
     const fuse = await mount();
     await fuse.hang('untaken');
     expect(await runNode(script(fuse.directory))).toEqual({ status, output: '' });
   });
 
-  test('that the server took stays a zombie, as long as the kernel waits: ended is all that a process can be', async () => {
+  test('stays a zombie as long as the kernel waits, if the server took the request', async () => {
     const fuse = await mount();
     await fuse.hangAt('statfs');
     const script = `

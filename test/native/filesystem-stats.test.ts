@@ -39,7 +39,7 @@ test('a pending answer goes to the request that it belongs to, in order, despite
   expect(called).toEqual(['first', 'second', 'third']);
 });
 
-test('before the first request nothing is known', () => {
+test('before the first request there is no value', () => {
   expect(open('/').read()).toEqual({
     totalBytes: 0,
     freeBytes: 0,
@@ -99,7 +99,7 @@ test('a missing path is ENOENT in the reading, and is read once it exists', asyn
   expect(await measure(stats)).toMatchObject({ errno: constants.errno.ENOENT, totalBytes: 0 });
 });
 
-test('while a request is pending another has no effect', async () => {
+test('a request during a pending one has no effect', async () => {
   const stats = open('/');
   const called: string[] = [];
   const before = process.hrtime.bigint();
@@ -115,7 +115,7 @@ test('while a request is pending another has no effect', async () => {
   expect(called[0]).toBe('first');
 });
 
-test('closed with a request under way: the late answer is dropped, the thread and all descriptors go', async () => {
+test('after close() during a request the late answer is dropped, and the thread and all descriptors end', async () => {
   const [before, descriptors] = [threads(), openDescriptors()];
   let called = 0;
   for (let i = 0; i < 200; i++) {
@@ -131,7 +131,7 @@ test('closed with a request under way: the late answer is dropped, the thread an
   await until('no descriptor stays', () => openDescriptors() <= descriptors);
 });
 
-test('one without references ends its thread', async () => {
+test('an instance without references ends its thread', async () => {
   const { output } = await runNode(`
     const threads = () => fs.readdirSync('/proc/self/task').length;
     const before = threads();
@@ -147,6 +147,6 @@ test('one without references ends its thread', async () => {
   expect(output).toBe('1 ended');
 });
 
-test('a pending request does not keep the process', async () => {
+test('a pending request does not keep the process alive', async () => {
   expect(await runNode("new native.FilesystemStats('/').request(() => {}); console.log('end');")).toEqual({ status: 0, output: 'end' });
 });

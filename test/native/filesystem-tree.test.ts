@@ -33,7 +33,7 @@ function write(directory: string, name: string, kib: number): string {
 const byPath = (tree: FilesystemTreeResult, root: string): Record<string, [kib: number, inodes: number]> =>
   Object.fromEntries(tree.directories.map(({ path, bytes, inodes }) => [path.slice(root.length), [bytes / 1024, inodes]]));
 
-test('the largest directories of the filesystem that a path is on, from its root, each with all below it', async () => {
+test('the tree has the largest directories of the filesystem of a path, from its root, each with all below it', async () => {
   const root = filesystem();
   const large = write(join(root, 'a/b/c/d/e'), 'large', 4096);
   linkSync(large, join(root, 'a/b/c/d/e/again'));
@@ -54,7 +54,7 @@ test('the largest directories of the filesystem that a path is on, from its root
   expect(tree.directories[0]?.path).toBe(root);
 });
 
-test('what is mounted below belongs to others', async () => {
+test('files on mounts below do not count', async () => {
   const root = filesystem();
   write(join(root, 'a'), 'file', 1024);
   mkdirSync(join(root, 'b'));
@@ -68,7 +68,7 @@ test('what is mounted below belongs to others', async () => {
 test.each<[limit: string, limits: Partial<FilesystemTreeLimits>]>([
   ['in time', { withinMs: 0 }],
   ['in entries', { entries: 5 }],
-])('at a limit %s it returns what it has found, marked as incomplete', async (_limit, limits) => {
+])('at a limit %s the walk returns what it has found, marked as incomplete', async (_limit, limits) => {
   const root = filesystem();
   for (let i = 0; i < 10; i += 1) write(join(root, 'a'), String(i), 64);
   const tree = await walk(root, limits);
@@ -77,7 +77,7 @@ test.each<[limit: string, limits: Partial<FilesystemTreeLimits>]>([
   expect(tree.directories.map(({ path }) => path)).toContain(root);
 });
 
-test('one that was given up within directories counts these with what was found', async () => {
+test('a walk that was given up within directories counts these with the entries it has found', async () => {
   const root = filesystem();
   for (let i = 0; i < 10; i += 1) write(join(root, 'a/b'), String(i), 1024);
   const tree = await walk(root, { entries: 8 });
@@ -85,11 +85,11 @@ test('one that was given up within directories counts these with what was found'
   expect(byPath(tree, root)['/a']?.[0]).toBe(6 * 1024);
 });
 
-test('a path that is not there has no filesystem', async () => {
+test('a path that does not exist has no filesystem', async () => {
   expect(await walk('/evictd-test-nowhere')).toMatchObject({ directories: [], errors: 1, errno: 2, device: 0n, complete: false });
 });
 
-test('limits are checked', () => {
+test('invalid limits are refused', () => {
   expect(thrownBy(() => new native.FilesystemTree('/', () => undefined, { ...LIMITS, depth: 17 }))).toMatchObject({
     code: 'ERR_OUT_OF_RANGE',
   });

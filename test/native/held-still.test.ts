@@ -29,7 +29,7 @@ const handle = (cgroup: string) => closing(new native.CgroupHandle(cgroup));
 const anywhere = hasMemoryV1 ? memoryV1 : cgroup2;
 
 describe('SIGSTOP to all processes', () => {
-  test('stops all processes, in the cgroups below as well, and reports when no new one came', async () => {
+  test('stops all processes, also in the cgroups below, and reports that no new one was found', async () => {
     const cgroup = makeCgroup(anywhere);
     mkdirSync(join(cgroup, 'child'));
     const inside = await Promise.all([cgroup, join(cgroup, 'child')].map((directory) => startIn(directory, 'exec sleep 60')));
@@ -41,7 +41,7 @@ describe('SIGSTOP to all processes', () => {
     await until('the stopped to end', () => inside.every(({ signalCode }) => signalCode === 'SIGKILL'));
   });
 
-  test('those that fork all the time come to a stand', async () => {
+  test('stops processes that fork all the time', async () => {
     const cgroup = makeCgroup(anywhere);
     await startIn(cgroup, 'for i in 1 2 3 4; do (while :; do sleep 0.01 & wait; done) & done; wait');
     const held = handle(cgroup);
@@ -59,13 +59,13 @@ describe('SIGSTOP to all processes', () => {
     expect(held.processes()).toEqual(stopped);
   });
 
-  test('one round cannot show that no process is left', async () => {
+  test('cannot show in one round that no process is left', async () => {
     const cgroup = makeCgroup(anywhere);
     await startIn(cgroup, 'exec sleep 60');
     expect(handle(cgroup).stop(1)).toEqual({ rounds: 1, settled: false, errno: 0 });
   });
 
-  test('an empty or removed cgroup is settled at once; pid 1 and processes without a number are never stopped', () => {
+  test('is complete at once for an empty or removed cgroup, and never stops pid 1 or processes without a number', () => {
     const cgroup = makeCgroup(anywhere);
     const held = handle(cgroup);
     expect(held.stop(8)).toEqual({ rounds: 1, settled: true, errno: 0 });
@@ -76,7 +76,7 @@ describe('SIGSTOP to all processes', () => {
     expect(handle(directory).stop(8)).toEqual({ rounds: 2, settled: true, errno: EPERM });
   });
 
-  test.each([0, 1001, 1.5, NaN])('%s rounds are a RangeError', (rounds) => {
+  test.each([0, 1001, 1.5, NaN])('refuses %s rounds with a RangeError', (rounds) => {
     expect(thrownBy(() => handle(makeDirectory()).stop(rounds))).toMatchObject({ code: 'ERR_OUT_OF_RANGE' });
   });
 });
@@ -93,7 +93,7 @@ describe.each(freezers)('the freezer of %s', (name, mount) => {
       : /^frozen (\d)$/m.exec(readFileSync(`${cgroup}/cgroup.events`, 'utf8'))?.[1];
   const [frozen, thawed] = name === 'v1' ? ['FROZEN', 'THAWED'] : ['1', '0'];
 
-  test('freezes and thaws; those that fork fork no more', async () => {
+  test('freezes and thaws, and frozen processes fork no more', async () => {
     const cgroup = makeCgroup(mount);
     await startIn(cgroup, 'for i in 1 2 3 4; do (while :; do sleep 0.01 & wait; done) & done; wait');
     const held = handle(cgroup);
@@ -115,7 +115,7 @@ describe.each(freezers)('the freezer of %s', (name, mount) => {
     await until('it to end', () => child.signalCode === 'SIGKILL');
   });
 
-  test('what is frozen below it, however deep, is thawed, too', async () => {
+  test('also thaws cgroups below it that were frozen, at any depth', async () => {
     const cgroup = makeCgroup(mount);
     const [paused, deep] = [join(cgroup, 'paused'), join(cgroup, '.between', 'deep')];
     for (const directory of [paused, deep]) mkdirSync(directory, { recursive: true });
@@ -126,7 +126,7 @@ describe.each(freezers)('the freezer of %s', (name, mount) => {
     for (const directory of [paused, deep]) await until('it to be thawed', () => says(directory) === thawed);
   });
 
-  test('what was frozen is thawed without another descriptor', async () => {
+  test('thaws a frozen cgroup without another descriptor', async () => {
     const cgroup = makeCgroup(mount);
     await startIn(cgroup, 'exec sleep 60');
     const held = handle(cgroup);
@@ -137,7 +137,7 @@ describe.each(freezers)('the freezer of %s', (name, mount) => {
     await until('it to be thawed', () => says(cgroup) === thawed);
   });
 
-  test('a limit of nothing does not wait', async () => {
+  test('with a limit of 0 does not wait', async () => {
     const cgroup = makeCgroup(mount);
     await startIn(cgroup, 'exec sleep 60');
     const held = handle(cgroup);
@@ -145,7 +145,7 @@ describe.each(freezers)('the freezer of %s', (name, mount) => {
     held.thaw();
   });
 
-  test('of a cgroup that is gone: to freeze it fails, to thaw it does not', () => {
+  test('fails to freeze a removed cgroup, but not to thaw it', () => {
     const cgroup = makeCgroup(mount);
     const held = handle(cgroup);
     rmdirSync(cgroup);

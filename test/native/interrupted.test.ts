@@ -4,7 +4,7 @@ import { native } from '../../src/native/index.js';
 import { closing, isEmulated } from './kernel.js';
 
 // EINTR itself: native/test/interrupted_test.cc.
-test.runIf(!isEmulated)('the addon’s own threads take no signal', () => {
+test.runIf(!isEmulated)('the threads of the addon receive no signals', () => {
   closing(
     new native.Sampler(
       { files: [{ path: '/proc/loadavg', format: 'loadavg' }], weights: [1], maxRatePerSecond: 1, maxPeriodMs: 1000, limits: [] },

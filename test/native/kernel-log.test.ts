@@ -27,8 +27,8 @@ const RECORD = {
   oomScoreAdj: -5,
 };
 
-describe('what the OOM killer says of a kill', () => {
-  test('stands in two lines, with others between them', () => {
+describe('a kill in the kernel log', () => {
+  test('has two lines, with other lines between them', () => {
     expect(kills(LINE, KILLED)).toEqual([RECORD]);
     expect(kills('tail invoked oom-killer: gfp_mask=0x500cc2', LINE, 'usb 1-1: new device', KILLED)).toEqual([
       { ...RECORD, sequence: 103 },
@@ -41,7 +41,11 @@ describe('what the OOM killer says of a kill', () => {
   });
 
   test.each<[rule: string, lines: string[], record: Partial<OomRecord>]>([
-    ['without the first line: only what the second has', [KILLED], { oomMemcg: undefined, taskMemcg: undefined, uid: 7, pid: 2546 }],
+    [
+      'has only the data of its second line, if the first is missing',
+      [KILLED],
+      { oomMemcg: undefined, taskMemcg: undefined, uid: 7, pid: 2546 },
+    ],
     ['a first line of another process', [LINE.replace('pid=2546', 'pid=1'), KILLED], { taskMemcg: undefined }],
     [
       'the allocating task (vm.oom_kill_allocating_task)',
@@ -78,7 +82,7 @@ describe('what the OOM killer says of a kill', () => {
     expect(kills(...lines)).toMatchObject([record]);
   });
 
-  test('of a group: all are reported, each with its cgroup', () => {
+  test('of a group is reported for each process, with its cgroup', () => {
     const second = KILLED.replace('2546 (tail)', '2547 (sleep)');
     const group = 'Tasks in /a/victim are going to be killed due to memory.oom.group set';
     expect(kills(LINE, KILLED, group, KILLED, second)).toMatchObject([
@@ -91,15 +95,15 @@ describe('what the OOM killer says of a kill', () => {
   });
 
   test.each<[rule: string, afterMs: number, killed: string, record: Partial<OomRecord>]>([
-    ['at once: it is one of the group', 0, KILLED, { oomMemcg: '/a', taskMemcg: '/a/victim' }],
-    ['a second later: it is none of the group', 1000, KILLED, { oomMemcg: undefined, taskMemcg: undefined }],
+    ['at once: it belongs to the group', 0, KILLED, { oomMemcg: '/a', taskMemcg: '/a/victim' }],
+    ['a second later: it does not belong to the group', 1000, KILLED, { oomMemcg: undefined, taskMemcg: undefined }],
     [
-      'for the whole machine: it is none of the group',
+      'for the whole machine: it does not belong to the group',
       0,
       KILLED.replace('Memory cgroup out', 'Out'),
       { constraint: 'global', oomMemcg: undefined, taskMemcg: undefined },
     ],
-  ])('without the first line, of which the kernel says ten in five seconds, after a group, %s', (_rule, afterMs, killed, record) => {
+  ])('without the first line, which the kernel prints ten times in five seconds, after a group, %s', (_rule, afterMs, killed, record) => {
     const group = 'Tasks in /a/victim are going to be killed due to memory.oom.group set';
     const at = (ms: number, text: string, i: number) => `6,${String(i)},${String(9_394_221_191 + ms * 1000)},-;${text}\n`;
     const lines: [number, string][] = [
@@ -111,7 +115,7 @@ describe('what the OOM killer says of a kill', () => {
     expect(native.parseOomRecords(lines.map(([ms, text], i) => at(ms, text, i)))).toMatchObject([{}, { pid: 77, ...record }]);
   });
 
-  test('a group without a line for its first kill does not get the limit of the previous group', () => {
+  test('of a group without a line for its first kill does not get the limit of the previous group', () => {
     const group = (name: string) => `Tasks in ${name} are going to be killed due to memory.oom.group set`;
     expect(kills(LINE, KILLED, group('/a/victim'), KILLED, KILLED, group('/b'), KILLED)[3]).toMatchObject({
       oomMemcg: undefined,
@@ -119,18 +123,18 @@ describe('what the OOM killer says of a kill', () => {
     });
   });
 
-  test('in pieces, because another processor printed meanwhile', () => {
+  test('is read in parts, because another processor printed meanwhile', () => {
     const [start, end] = [LINE.slice(0, 60), LINE.slice(60)];
     const records = [`${head(1, { flags: 'c' })}${start}\n`, `${head(2)}usb 1-1: new device\n`, `${head(3, { flags: 'c' })}${end}\n`];
     expect(native.parseOomRecords([...records, `${head(4)}${KILLED}\n`])).toEqual([{ ...RECORD, sequence: 4 }]);
   });
 
-  test('only records of the kernel itself count', () => {
+  test('counts only as a record of the kernel itself', () => {
     expect(native.parseOomRecords([`${head(1, { facility: 1 })}${LINE}\n`, `${head(2, { facility: 1 })}${KILLED}\n`])).toEqual([]);
     expect(kills(`usb 1-1: ${KILLED}`)).toEqual([]);
   });
 
-  test('fields and lines that came with later kernels are left aside', () => {
+  test('is read without fields and lines of later kernels', () => {
     const records = [LINE, KILLED].map((text, i) => `6,${String(100 + i)},9394221191,-,caller=T1;${text}\n SUBSYSTEM=x\n DEVICE=+x\n`);
     expect(native.parseOomRecords(records)).toEqual([RECORD]);
   });
@@ -150,11 +154,11 @@ describe('what the OOM killer says of a kill', () => {
     `6,1,2,-;Out of memory: Killed process 1 total-vm:1kB`,
     `6,1,2,-;${KILLED.replace('2546', '0')}`,
     '6,1,2,-;\\x',
-  ])('garbage is no kill: %s', (text) => {
+  ])('is not read from garbage: %s', (text) => {
     expect(native.parseOomRecords([text])).toEqual([]);
   });
 
-  test.each(['99999999999999999999', '9223372036854775807', '-2', '-9223372036854775807'])('no memory of %s KiB is believed', (size) => {
+  test.each(['99999999999999999999', '9223372036854775807', '-2', '-9223372036854775807'])('has no memory of %s KiB', (size) => {
     expect(kills(`Out of memory: Killed process 1 (x) total-vm:8kB, anon-rss:${size}kB, UID:-1`)).toMatchObject([
       { anonRssBytes: 0, uid: undefined },
     ]);
@@ -224,7 +228,7 @@ describe.runIf(refused === '' && memoryController() !== undefined)('/dev/kmsg', 
     expect(wakes.every(({ bits, detail }) => bits === native.WAKE.FIRED && detail === 0)).toBe(true);
   });
 
-  test('what a process writes into it is not believed, nor does it wake', async () => {
+  test('has no kill that a process writes into it, and such a line does not wake evictd', async () => {
     const { log, wakes } = watch();
     const pid = 4_000_000 + Math.floor(Math.random() * 100_000);
     writeFileSync('/dev/kmsg', `<6>${KILLED.replace('2546', String(pid))}\n`);
@@ -245,7 +249,7 @@ describe.runIf(refused === '' && memoryController() !== undefined)('/dev/kmsg', 
     expect(wakes.length).toBeGreaterThan(0);
   });
 
-  test('close() leaves no descriptor; after it there are no records', () => {
+  test('has no descriptor after close(), and no records', () => {
     watch().log.close();
     const before = openDescriptors();
     for (let i = 0; i < 100; i++) {
@@ -258,7 +262,7 @@ describe.runIf(refused === '' && memoryController() !== undefined)('/dev/kmsg', 
     expect(native.watchCount()).toBe(0);
   });
 
-  test('without permission to read it the error says so', async () => {
+  test('without permission gives an error with the reason', async () => {
     const { status, output } = await runNode(`
       process.setgroups([]); process.setgid(65534); process.setuid(65534);
       try { new native.KernelLog(() => undefined); console.log('read'); }

@@ -43,7 +43,7 @@ const canChoosePids = ((): boolean => {
 })();
 
 describe.each(hierarchies)('while a cgroup of %s is ended', (_name, mount) => {
-  test('it is removed and created again under its name: a process that joins it lives', async () => {
+  test('the cgroup is removed and created again under its name: a process that joins it lives', async () => {
     const cgroup = makeCgroup(mount);
     const below = join(cgroup, 'below');
     mkdirSync(below);
@@ -74,7 +74,7 @@ describe.each(hierarchies)('while a cgroup of %s is ended', (_name, mount) => {
     expect(members(cgroup)).toEqual([next.pid]);
   });
 
-  test('cgroups below it come and go', async () => {
+  test('cgroups below it are created and removed', async () => {
     const cgroup = makeCgroup(mount);
     const churn = spawn(
       '/bin/sh',
@@ -93,7 +93,7 @@ describe.each(hierarchies)('while a cgroup of %s is ended', (_name, mount) => {
   });
 });
 
-describe.runIf(canChoosePids)('a pid that is given out again (in a pid namespace of our own)', () => {
+describe.runIf(canChoosePids)('a pid that is reused (in a separate pid namespace)', () => {
   const inNamespace = (script: string): Promise<string> =>
     new Promise((done) => {
       const prelude = `
@@ -121,7 +121,7 @@ describe.runIf(canChoosePids)('a pid that is given out again (in a pid namespace
       );
     });
 
-  test('a pidfd means the previous process, and harms no other', async () => {
+  test('a pidfd means the previous process, and affects no other', async () => {
     const output = await inNamespace(`
       const first = await start(5000);
       const pidfd = new native.Pidfd(5000);
@@ -135,7 +135,7 @@ describe.runIf(canChoosePids)('a pid that is given out again (in a pid namespace
     expect(JSON.parse(output)).toEqual([['ESRCH', isEmulated ? 'ENOSYS' : 'ESRCH'], 5000, null]);
   });
 
-  test.runIf(hasCgroup2)('a cgroup’s handle signals its members by their pid of now', async () => {
+  test.runIf(hasCgroup2)('the handle of a cgroup signals its members by their present pids', async () => {
     const cgroup = makeCgroup(cgroup2);
     const output = await inNamespace(`
       const cgroup = ${JSON.stringify(cgroup)};

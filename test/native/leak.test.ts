@@ -81,7 +81,7 @@ test.each(kinds)('%s, opened and closed a thousand times, leaves no descriptor a
   await until('descriptors are closed', () => openDescriptors() <= before.descriptors);
 });
 
-test('constructors that fail a thousand times leave nothing', () => {
+test('constructors that fail a thousand times leave nothing behind', () => {
   startWaiter();
   const before = openDescriptors();
   const none = '/sys/fs/cgroup/evictd-test-none';

@@ -17,7 +17,7 @@ const run = async (script: string) => {
 };
 
 describe('locked machine code', () => {
-  test('is that of Node, of the addon and of the libraries; nothing that is written to, nothing without a file', async () => {
+  test('is that of Node, the addon and the libraries, without writable parts and anonymous memory', async () => {
     const seen = await run(`
       const before = field('VmLck');
       const result = native.lockText();
@@ -40,7 +40,7 @@ describe('locked machine code', () => {
     expect(files.some((file) => /libc\.so|ld-musl/.test(file))).toBe(true);
   });
 
-  test('takes no memory that was not taken before', async () => {
+  test('uses no memory that was not used before', async () => {
     const { before, after } = await run(`
       field('VmRSS');
       const before = field('VmRSS');
@@ -50,7 +50,7 @@ describe('locked machine code', () => {
     expect(Number(after)).toBeLessThan(Number(before) + 1024);
   });
 
-  test('V8 lives on it: heap, code and workers come and go, and the process ends', async () => {
+  test('does not disturb V8: heap, code and workers are created and deleted, and the process ends', async () => {
     const { rounds } = await run(`
       native.lockText();
       const { Worker } = require('node:worker_threads');
@@ -71,7 +71,7 @@ describe('locked machine code', () => {
     expect(rounds).toBe(8);
   });
 
-  test('without the right to lock so much: as much as may be, and the reason', async () => {
+  test('with a limit below it is locked as far as possible, and the reason is reported', async () => {
     // The right is dropped, the limit stays: 64 KiB is what most systems gave before Linux 5.16.
     const script = `
       const native = require(${JSON.stringify(addonFile)});

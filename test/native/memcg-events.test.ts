@@ -13,8 +13,8 @@ const watch = (cgroup: string, file: 'memory.events' | 'memory.events.local' | '
 
 const populated = (cgroup: string) => readFileSync(`${cgroup}/cgroup.events`, 'utf8').includes('populated 1');
 
-describe.runIf(hasCgroup2)('a notifying file of a v2 cgroup', () => {
-  test('says which of its counters moved, and how they stand', async () => {
+describe.runIf(hasCgroup2)('an event file of a v2 cgroup', () => {
+  test('reports which of its counters changed, and their values', async () => {
     const { POPULATED, FROZEN } = native.EVENTS;
     const cgroup = makeCgroup(cgroup2);
     const details: number[] = [];
@@ -39,7 +39,7 @@ describe.runIf(hasCgroup2)('a notifying file of a v2 cgroup', () => {
     expect(owner.counters()).toEqual({ populated: 0, frozen: 0 });
   });
 
-  test('fires when it changes, each time', async () => {
+  test('fires at each change', async () => {
     const cgroup = makeCgroup(cgroup2);
     const { wakes } = watch(cgroup, 'cgroup.events');
     const child = await startIn(cgroup, 'exec sleep 60');
@@ -52,7 +52,7 @@ describe.runIf(hasCgroup2)('a notifying file of a v2 cgroup', () => {
     expect(wakes).toEqual([native.WAKE.FIRED, native.WAKE.FIRED]);
   });
 
-  test('is armed by reading: it neither fires when armed nor again and again', async () => {
+  test('is armed by a reading, and fires neither when armed nor repeatedly', async () => {
     const cgroup = makeCgroup(cgroup2);
     await startIn(cgroup, 'exec sleep 60');
     const { wakes } = watch(cgroup, 'cgroup.events');
@@ -62,7 +62,7 @@ describe.runIf(hasCgroup2)('a notifying file of a v2 cgroup', () => {
     expect(wakes).toEqual([]);
   });
 
-  test('of a cgroup that was removed is GONE, once, and the waiter does not spin', async () => {
+  test('of a removed cgroup is GONE once, and the waiter does not spin', async () => {
     const cgroup = makeCgroup(cgroup2);
     const { wakes, owner } = watch(cgroup, 'cgroup.events');
     const child = await startIn(cgroup, 'exec sleep 60');
@@ -83,7 +83,7 @@ describe.runIf(hasCgroup2)('a notifying file of a v2 cgroup', () => {
     expect(wakes).toEqual([native.WAKE.GONE]);
   });
 
-  test('of the root is not there', () => {
+  test('does not exist in the root', () => {
     expect(thrownBy(() => watch(cgroup2, 'memory.events'))).toMatchObject({
       code: 'ENOENT',
       syscall: 'open',
@@ -91,7 +91,7 @@ describe.runIf(hasCgroup2)('a notifying file of a v2 cgroup', () => {
     });
   });
 
-  test('of a cgroup that is not there is ENOENT', () => {
+  test('of a missing cgroup is ENOENT', () => {
     expect(thrownBy(() => watch(`${cgroup2}/evictd-test-none`, 'cgroup.events'))).toMatchObject({
       code: 'ENOENT',
       syscall: 'open',
@@ -99,7 +99,7 @@ describe.runIf(hasCgroup2)('a notifying file of a v2 cgroup', () => {
     });
   });
 
-  test('is one of the three', () => {
+  test('has one of three names', () => {
     expect(thrownBy(() => watch(cgroup2, 'cgroup.procs' as 'cgroup.events'))).toMatchObject({ code: 'ERR_INVALID_ARG_TYPE' });
   });
 });

@@ -25,7 +25,7 @@ const watch = async (cgroup: string, bytes: number) => {
 const occupyArmer = (cgroup: string) => Array.from({ length: 20 }, () => open(cgroup, 1 << 20));
 
 describe.runIf(hasMemoryV1)('a v1 memory threshold', () => {
-  test('fires on crossing upwards, and then downwards', async () => {
+  test('fires at a crossing upwards, and then downwards', async () => {
     const cgroup = makeCgroup(memoryV1);
     const hog = await startHog(cgroup);
     const limit = usage(cgroup) + 32 * MiB;
@@ -46,7 +46,7 @@ describe.runIf(hasMemoryV1)('a v1 memory threshold', () => {
     await until('below it', () => usage(cgroup) < limit);
   });
 
-  test('does not fire when it is armed beyond the limit: read after arming', async () => {
+  test('does not fire if it is armed beyond its limit, so the caller reads after arming', async () => {
     const cgroup = makeCgroup(memoryV1);
     const hog = await startHog(cgroup);
     await hog.take(64);
@@ -57,7 +57,7 @@ describe.runIf(hasMemoryV1)('a v1 memory threshold', () => {
     expect(owner.live).toBe(true);
   });
 
-  test('two thresholds fire each at its own crossing', async () => {
+  test('fires for each of two thresholds at its own crossing', async () => {
     const cgroup = makeCgroup(memoryV1);
     const hog = await startHog(cgroup);
     const base = usage(cgroup);
@@ -71,7 +71,7 @@ describe.runIf(hasMemoryV1)('a v1 memory threshold', () => {
     await until('the high one', () => high.wakes.length > 0);
   });
 
-  test('rmdir fires every eventfd: that is GONE, once, and not a crossing', async () => {
+  test('is GONE once after rmdir, which fires every eventfd, and that is not a crossing', async () => {
     const cgroup = makeCgroup(memoryV1);
     const { wakes, owner } = await watch(cgroup, 16 * MiB);
     rmdirSync(cgroup);
@@ -82,7 +82,7 @@ describe.runIf(hasMemoryV1)('a v1 memory threshold', () => {
     expect(native.watchCount()).toBe(0);
   });
 
-  test('a closed one is not called any more, and its registration is gone', async () => {
+  test('is not called after close(), and its registration is removed', async () => {
     const cgroup = makeCgroup(memoryV1);
     const hog = await startHog(cgroup);
     const limit = usage(cgroup) + 16 * MiB;
@@ -96,11 +96,11 @@ describe.runIf(hasMemoryV1)('a v1 memory threshold', () => {
     await removeCgroup(cgroup); // EBUSY for ever if the kernel held a reference
   });
 
-  test('the root cgroup can be watched', async () => {
+  test('can watch the root cgroup', async () => {
     expect((await watch(memoryV1, Number.MAX_SAFE_INTEGER)).owner.live).toBe(true);
   });
 
-  test('a cgroup that is not there is ENOENT, with the file', () => {
+  test('is ENOENT with the file for a missing cgroup', () => {
     expect(thrownBy(() => open('/sys/fs/cgroup/memory/evictd-test-none', MiB))).toMatchObject({
       code: 'ENOENT',
       errno: -2,
@@ -111,13 +111,13 @@ describe.runIf(hasMemoryV1)('a v1 memory threshold', () => {
     expect(native.watchCount()).toBe(0);
   });
 
-  test('a cgroup of another hierarchy has no such file', () => {
+  test('does not exist for a cgroup of another hierarchy', () => {
     expect(thrownBy(() => open('/sys/fs/cgroup/freezer', MiB))).toMatchObject({ code: 'ENOENT', syscall: 'open' });
   });
 });
 
 describe.runIf(hasMemoryV1)('the registration of a v1 memory threshold', () => {
-  test('is not waited for: it stands when MOVED says so', async () => {
+  test('is made without waiting, and MOVED reports it', async () => {
     const cgroup = makeCgroup(memoryV1);
     occupyArmer(cgroup);
     const { owner, wakes } = open(cgroup, 16 * MiB);
@@ -145,7 +145,7 @@ describe.runIf(hasMemoryV1)('the registration of a v1 memory threshold', () => {
     expect(wakes[0]).toMatchObject({ bits: FIRED, detail: 0 });
   });
 
-  test('reports the move also if the new limit is crossed already, so that the caller reads', async () => {
+  test('reports the move also if the new limit is already crossed, so that the caller reads', async () => {
     const cgroup = makeCgroup(memoryV1);
     const hog = await startHog(cgroup);
     const { owner, wakes } = await watch(cgroup, usage(cgroup) + 256 * MiB);
@@ -156,7 +156,7 @@ describe.runIf(hasMemoryV1)('the registration of a v1 memory threshold', () => {
     expect(wakes[0]?.usage).toBeGreaterThan(32 * MiB);
   });
 
-  test('that is moved while it is being moved goes where it was sent last', async () => {
+  test('that is moved during a move has the last limit', async () => {
     const cgroup = makeCgroup(memoryV1);
     const { owner, wakes } = await watch(cgroup, 16 * MiB);
     for (let i = 1; i <= 50; i++) owner.move(BigInt((16 + i) * MiB));
@@ -166,7 +166,7 @@ describe.runIf(hasMemoryV1)('the registration of a v1 memory threshold', () => {
     expect(owner.armed).toBe(BigInt(66 * MiB));
   });
 
-  test('a crossing during moves is never missed: the last wake sees it', async () => {
+  test('never misses a crossing during moves, because the last wake sees it', async () => {
     const cgroup = makeCgroup(memoryV1);
     const hog = await startHog(cgroup);
     const base = usage(cgroup);
@@ -179,7 +179,7 @@ describe.runIf(hasMemoryV1)('the registration of a v1 memory threshold', () => {
     await until('a wake beyond the limits', () => (wakes.at(-1)?.usage ?? 0) > base + 32 * MiB);
   });
 
-  test('where the process has no descriptor left the move is refused with a reason, and the old limit stands', async () => {
+  test('cannot be moved without a free descriptor, which is reported, and keeps the old limit', async () => {
     const cgroup = makeCgroup(memoryV1);
     const { status, output } = await runNode(`
       const said = [];
@@ -221,7 +221,7 @@ describe.runIf(hasMemoryV1)('the registration of a v1 memory threshold', () => {
     expect(owner.armed).toBe(undefined);
   });
 
-  test('that is closed before it is armed is never armed and does not call; close() twice, and from inside the callback', async () => {
+  test('that is closed before it is armed is never armed and calls nothing, and close() may be called twice and in the callback', async () => {
     const cgroup = makeCgroup(memoryV1);
     const others = occupyArmer(cgroup);
     const { owner, wakes } = open(cgroup, MiB);

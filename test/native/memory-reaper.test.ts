@@ -30,7 +30,7 @@ const reapers = (): number => threadsNamed('evictd-reaper');
 const canStarve = hasMemoryV1 && existsSync(`${cpuV1}/cpu.cfs_quota_us`);
 
 describe.runIf(!isEmulated)('the memory of dying processes', () => {
-  test.runIf(canStarve)('comes back from a process that is not scheduled: its cgroup has used up its share of the processor', async () => {
+  test.runIf(canStarve)('is freed for a process that is not scheduled, because its cgroup has used up its CPU quota', async () => {
     const cgroup = makeCgroup(memoryV1);
     const starved = makeCgroup(cpuV1);
     const hog = await startHog(cgroup);
@@ -80,7 +80,7 @@ describe.runIf(!isEmulated)('the memory of dying processes', () => {
     ).toMatchObject({ code: 'EBADF' });
   });
 
-  test('more processes than find room: none is kept, and no descriptor', async () => {
+  test('is not freed for more processes than find room, and none of their descriptors is kept', async () => {
     const cgroup = makeCgroup(anywhere);
     await startIn(cgroup, 'i=0; while [ $i -lt 200 ]; do sleep 120 & i=$((i + 1)); done; echo all; wait');
     const held = closing(new native.CgroupHandle(cgroup));
@@ -92,7 +92,7 @@ describe.runIf(!isEmulated)('the memory of dying processes', () => {
     await until('none is held', () => openDescriptors() <= before);
   });
 
-  test('its thread is there from the start, ends with close(), and close() may come twice', async () => {
+  test('is freed by a thread that exists from the start and ends with close(), which may be called twice', async () => {
     await until('those of others have ended', () => reapers() === 0);
     const reaper = new native.MemoryReaper();
     expect(reapers()).toBe(1);
@@ -104,14 +104,14 @@ describe.runIf(!isEmulated)('the memory of dying processes', () => {
     expect(held.signal(0, reaper)).toMatchObject({ found: 0, signalled: 0, errno: 0 });
   });
 
-  test('nothing else passes for one', () => {
+  test('is freed only by an object of this class', () => {
     const held = closing(new native.CgroupHandle(makeCgroup(anywhere)));
     for (const other of [{}, held, null, 1, Object.create(native.MemoryReaper.prototype as object) as object]) {
       expect(thrownBy(() => held.signal(0, other as never))).toMatchObject({ code: 'ERR_INVALID_ARG_TYPE' });
     }
   });
 
-  test('an environment that ends does not wait for it', async () => {
+  test('does not delay the end of an environment', async () => {
     const { status, output } = await runNode(`
       const { Worker } = require('node:worker_threads');
       const worker = new Worker('new (require(' + JSON.stringify(${JSON.stringify(addonFile)}) + ').MemoryReaper)()', { eval: true });

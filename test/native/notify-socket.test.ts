@@ -28,7 +28,7 @@ describe('the service manager’s socket', () => {
     expect(receiver.messages).toEqual(['READY=1|STATUS=guarding', 'WATCHDOG=1']);
   });
 
-  test('a manager that is gone is an errno, one that is there again gets messages', async () => {
+  test('is an errno for a manager that has ended, and gets messages when it is there again', async () => {
     const address = join(makeDirectory(), 'notify');
     const socket = closing(new native.NotifySocket(address));
     expect(socket.notify('READY=1')).toBe(ENOENT);
@@ -39,7 +39,7 @@ describe('the service manager’s socket', () => {
     expect(socket.notify('READY=1')).toBe(ECONNREFUSED);
   });
 
-  test('one that does not read is not waited for', async () => {
+  test('does not wait for a manager that does not read', async () => {
     const address = `@evictd-test-${randomBytes(6).toString('hex')}`;
     const receiver = await receive(address);
     const socket = closing(new native.NotifySocket(address));
@@ -53,11 +53,11 @@ describe('the service manager’s socket', () => {
     ['vsock:2:1234', 'EINVAL'],
     ['/', 'EINVAL'],
     [`/${'x'.repeat(107)}`, 'ENAMETOOLONG'],
-  ])('%s is %s', (address, code) => {
+  ])('with the address %s is %s', (address, code) => {
     expect(thrownBy(() => new native.NotifySocket(address))).toMatchObject({ code, path: address });
   });
 
-  test('is closed once; then EBADF', () => {
+  test('is closed once, and then EBADF', () => {
     const before = openDescriptors();
     const socket = new native.NotifySocket('@evictd-test-absent');
     expect(openDescriptors()).toBe(before + 1);

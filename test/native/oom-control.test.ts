@@ -21,7 +21,7 @@ const limited = (parent = memoryV1) => {
 const fill = (cgroup: string) => startIn(cgroup, 'exec tail /dev/zero');
 
 describe.runIf(hasMemoryV1)('memory.oom_control of a v1 cgroup', () => {
-  test('fires when the limit is hit, and says that something was killed', async () => {
+  test('fires when the limit is reached, and reports a kill', async () => {
     const cgroup = limited();
     const { owner, wakes } = watch(cgroup);
     expect([wakes, owner.status()]).toEqual([[], { mechanism: 'memcg_oom', target: cgroup, live: true, errno: 0 }]);
@@ -30,7 +30,7 @@ describe.runIf(hasMemoryV1)('memory.oom_control of a v1 cgroup', () => {
     expect(wakes.every(({ bits }) => bits === FIRED)).toBe(true);
   });
 
-  test('fires in a cgroup below the one that hit its limit, too; a kill in another one is not its own', async () => {
+  test('fires in a cgroup below the one at its limit, too, and does not report a kill in another one', async () => {
     const cgroup = limited();
     const [victim, bystander] = [makeCgroup(cgroup, 'victim'), makeCgroup(cgroup, 'bystander')];
     const [first, second] = [watch(victim), watch(bystander)];
@@ -40,7 +40,7 @@ describe.runIf(hasMemoryV1)('memory.oom_control of a v1 cgroup', () => {
     expect(second.wakes.every(({ detail }) => (detail & OOM_KILL) === 0)).toBe(true);
   });
 
-  test('says that tasks wait where the OOM killer is switched off', async () => {
+  test('reports waiting tasks where the OOM killer is switched off', async () => {
     const cgroup = limited();
     writeFileSync(`${cgroup}/memory.oom_control`, '1');
     const { wakes } = watch(cgroup);
@@ -48,7 +48,7 @@ describe.runIf(hasMemoryV1)('memory.oom_control of a v1 cgroup', () => {
     await until('the wait', () => wakes.some(({ detail }) => detail === UNDER_OOM), 20_000);
   });
 
-  test('of a cgroup that is removed is GONE, once', async () => {
+  test('of a removed cgroup is GONE once', async () => {
     const cgroup = makeCgroup(memoryV1);
     const { owner, wakes } = watch(cgroup);
     rmdirSync(cgroup);
@@ -57,7 +57,7 @@ describe.runIf(hasMemoryV1)('memory.oom_control of a v1 cgroup', () => {
     expect(owner.status()).toMatchObject({ live: false, errno: 19 });
   });
 
-  test('of a cgroup that is not there is ENOENT', () => {
+  test('of a missing cgroup is ENOENT', () => {
     expect(thrownBy(() => watch(`${memoryV1}/evictd-test-none`))).toMatchObject({
       code: 'ENOENT',
       syscall: 'open',

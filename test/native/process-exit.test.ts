@@ -16,7 +16,7 @@ const watch = (pids: readonly number[]) => {
   return { owner: closing(new native.ProcessExit(pids, (bits) => wakes.push(bits))), wakes };
 };
 
-test('fires when one of them exits, and is GONE when the last has', async () => {
+test('the watch fires when one of the processes exits, and is GONE when the last has', async () => {
   const [first, second] = [startProcess(), startProcess()];
   const { owner, wakes } = watch([first.pid, second.pid]);
   expect(owner.remaining).toBe(2);
@@ -30,7 +30,7 @@ test('fires when one of them exits, and is GONE when the last has', async () => 
   expect(native.watchCount()).toBe(0);
 });
 
-test('that a process is not reaped yet does not matter: it has exited', async () => {
+test('a process that is not reaped yet has exited', async () => {
   const shell = spawn('sh', ['-c', 'sleep 600 & echo $!; exec sleep 600'], { stdio: ['ignore', 'pipe', 'ignore'] });
   after(() => void shell.kill('SIGKILL'));
   const [line] = (await once(shell.stdout, 'data')) as [Buffer];
@@ -42,7 +42,7 @@ test('that a process is not reaped yet does not matter: it has exited', async ()
 });
 
 test(
-  'many more processes than a watch has descriptors',
+  'many more processes than descriptors are watched',
   async () => {
     const processes = Array.from({ length: 300 }, startProcess);
     const { owner, wakes } = watch(processes.map(({ pid }) => pid));
@@ -55,7 +55,7 @@ test(
   90_000 * SLOWNESS,
 );
 
-test('all are gone at the start: GONE, without an exit', async () => {
+test('the watch is GONE without an exit if all processes have already ended', async () => {
   const { pid, child } = startProcess();
   child.kill('SIGKILL');
   await once(child, 'exit');
@@ -67,7 +67,7 @@ test('all are gone at the start: GONE, without an exit', async () => {
   expect([wakes, ofNobody]).toEqual([[native.WAKE.GONE], [native.WAKE.GONE]]);
 });
 
-test('a process outside this pid namespace is missed, the others are watched', async () => {
+test('a process outside this pid namespace is counted as missed, and the others are watched', async () => {
   const { pid, child } = startProcess();
   const { owner, wakes } = watch([0, pid]);
   expect([owner.remaining, owner.missed]).toEqual([1, 1]);
@@ -76,7 +76,7 @@ test('a process outside this pid namespace is missed, the others are watched', a
   expect(thrownBy(() => watch([0]))).toMatchObject({ code: 'EPERM', syscall: 'pidfd_open' });
 });
 
-test('close() ends it: no callback and no descriptor is left, also from inside the callback', async () => {
+test('close() leaves no callback and no descriptor, also in the callback', async () => {
   const processes = Array.from({ length: 20 }, startProcess);
   const pids = processes.map(({ pid }) => pid);
   watch([]).owner.close(); // the waiter has started
@@ -99,13 +99,13 @@ test('close() ends it: no callback and no descriptor is left, also from inside t
   expect([closed, wakes, openDescriptors()]).toEqual([[native.WAKE.FIRED], [], before]);
 });
 
-test('arguments', () => {
+test('invalid arguments are refused', () => {
   expect(thrownBy(() => watch([1.5]))).toMatchObject({ code: 'ERR_OUT_OF_RANGE' });
   expect(thrownBy(() => watch([-1]))).toMatchObject({ code: 'ERR_OUT_OF_RANGE' });
   expect(thrownBy(() => watch('1' as unknown as number[]))).toMatchObject({ code: 'ERR_INVALID_ARG_TYPE' });
 });
 
-test('out of descriptors: what can be held is watched, the rest is missed', async () => {
+test('without free descriptors as many processes as possible are watched, and the others are counted as missed', async () => {
   const { status, output } = await runNode(`
     const { spawn, execFileSync } = require('node:child_process');
     const children = Array.from({ length: 30 }, () => spawn('sleep', ['600'], { stdio: 'ignore' }));

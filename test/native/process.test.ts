@@ -23,7 +23,7 @@ describe('a pidfd', () => {
     expect(signal).toBe('SIGTERM');
   });
 
-  test('of a process that is gone is ESRCH, also if its pid was reused', async () => {
+  test('of a process that has ended is ESRCH, even if its pid was reused', async () => {
     const child = sleeper();
     const pidfd = closing(new native.Pidfd(child.pid ?? 0));
     child.kill('SIGKILL');
@@ -32,7 +32,7 @@ describe('a pidfd', () => {
     expect(thrownBy(() => new native.Pidfd(child.pid ?? 0))).toMatchObject({ code: 'ESRCH', errno: -3, syscall: 'pidfd_open' });
   });
 
-  test('is closed once, however often it is asked', () => {
+  test('is closed once, however often close() is called', () => {
     const child = sleeper();
     const before = openDescriptors();
     const pidfd = new native.Pidfd(child.pid ?? 0);
@@ -43,13 +43,13 @@ describe('a pidfd', () => {
     expect(thrownBy(() => pidfd.signal(SIGKILL))).toMatchObject({ code: 'EBADF' });
   });
 
-  test.each([0, -1, 1.5, 2 ** 31, NaN])('pid %s is a RangeError', (pid) => {
+  test.each([0, -1, 1.5, 2 ** 31, NaN])('refuses pid %s with a RangeError', (pid) => {
     expect(thrownBy(() => new native.Pidfd(pid))).toMatchObject({ name: 'RangeError', code: 'ERR_OUT_OF_RANGE' });
   });
 });
 
 describe('a file lock', () => {
-  test('is held once: EAGAIN for all others, in this process and elsewhere', async () => {
+  test('is held once, and gives EAGAIN to all others, in this process and elsewhere', async () => {
     const path = join(makeDirectory(), 'lock');
     const lock = closing(new native.FileLock(path));
     expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -62,7 +62,7 @@ describe('a file lock', () => {
     closing(new native.FileLock(path));
   });
 
-  test('ends with its process, however that ends, though its child lives on', async () => {
+  test('ends with its process, however that ends, though its child still runs', async () => {
     const path = join(makeDirectory(), 'lock');
     const script = `
       new (require(${JSON.stringify(addonFile)}).FileLock)(${JSON.stringify(path)});
@@ -79,7 +79,7 @@ describe('a file lock', () => {
     closing(new native.FileLock(path));
   });
 
-  test('is not taken through a symbolic link', () => {
+  test('is not acquired through a symbolic link', () => {
     const directory = makeDirectory();
     symlinkSync(join(directory, 'elsewhere'), join(directory, 'lock'));
     const path = join(directory, 'lock');
@@ -87,7 +87,7 @@ describe('a file lock', () => {
     expect(existsSync(join(directory, 'elsewhere'))).toBe(false);
   });
 
-  test('in a directory that is not there is ENOENT', () => {
+  test('in a missing directory is ENOENT', () => {
     expect(thrownBy(() => new native.FileLock('/proc/none/lock'))).toMatchObject({ code: 'ENOENT', path: '/proc/none/lock' });
   });
 });
@@ -99,7 +99,7 @@ test('exitNow ends the process at once, without its exit handlers', async () => 
   expect({ status, output }).toEqual({ status: 42, output: 'here' });
 });
 
-test('the pid of a process is not needed to be ours: pid 1 can be opened, and is asked with signal 0', () => {
+test('a process of another user may be opened: pid 1 is, and gets signal 0', () => {
   closing(new native.Pidfd(1)).signal(0);
   expect(readFileSync('/proc/1/comm', 'utf8')).not.toBe('');
 });

@@ -13,7 +13,7 @@ const watch = (file: string, trigger: { kind: 'some' | 'full'; stallUs: number; 
 };
 
 describe('a PSI trigger', () => {
-  test('can be set on the machine, several at a time, each with a descriptor of its own', () => {
+  test('can be set on the machine several times, each with its own descriptor', () => {
     const first = watch('/proc/pressure/memory', { kind: 'some', stallUs: 1_900_000, windowUs });
     const second = watch('/proc/pressure/memory', { kind: 'full', stallUs: 1_900_000, windowUs });
     expect([first.owner.live, second.owner.live, native.watchCount()]).toEqual([true, true, 2]);
@@ -25,7 +25,7 @@ describe('a PSI trigger', () => {
     ['cpu', ['some', 'full']],
     ['irq', ['full']],
   ];
-  test.each(files)('takes every kind of %s pressure that there is, of the machine and of a cgroup', (resource, kinds) => {
+  test.each(files)('accepts every kind of %s pressure that exists, of the machine and of a cgroup', (resource, kinds) => {
     const cgroup = hasCgroup2 ? [`${makeCgroup(cgroup2)}/${resource}.pressure`] : [];
     const there = [`/proc/pressure/${resource}`, ...cgroup].filter((file) => existsSync(file));
     for (const file of there) {
@@ -35,7 +35,7 @@ describe('a PSI trigger', () => {
     expect(there.length > 0 || resource === 'irq').toBe(true); // irq needs CONFIG_IRQ_TIME_ACCOUNTING
   });
 
-  test.runIf(existsSync('/proc/pressure/irq'))('irq has no `some`', () => {
+  test.runIf(existsSync('/proc/pressure/irq'))('for irq has no `some`', () => {
     expect(thrownBy(() => watch('/proc/pressure/irq', { kind: 'some', stallUs: 100_000, windowUs }))).toMatchObject({ code: 'EINVAL' });
   });
 
@@ -72,8 +72,8 @@ describe('a PSI trigger', () => {
   test.each<[rule: string, file: string, stallUs: number, error: object]>([
     ['a stall longer than the window', '/proc/pressure/io', 3_000_000, { code: 'EINVAL', syscall: 'write', path: '/proc/pressure/io' }],
     ['a file that is not there', '/proc/pressure/none', 100_000, { code: 'ENOENT', syscall: 'open', path: '/proc/pressure/none' }],
-    ['no stall at all', '/proc/pressure/io', 0, { code: 'ERR_OUT_OF_RANGE', name: 'RangeError' }],
-  ])('%s is refused', (_rule, file, stallUs, error) => {
+    ['a stall of zero', '/proc/pressure/io', 0, { code: 'ERR_OUT_OF_RANGE', name: 'RangeError' }],
+  ])('refuses %s', (_rule, file, stallUs, error) => {
     expect(thrownBy(() => watch(file, { kind: 'some', stallUs, windowUs }))).toMatchObject(error);
     expect(native.watchCount()).toBe(0);
   });

@@ -48,13 +48,13 @@ async function samples(): Promise<void> {
   witness.owner.close();
 }
 
-describe('reclaimable', () => {
+describe('reclaimable memory in the sampler', () => {
   /** used − (cache − min(cache / 2, 10)) − (slab − min(slab / 2, 1000)) */
   test.each<[rule: string, used: number, cache: number, slab: number, value: number]>([
-    ['all but what is kept', 120, 30, 0, 100],
+    ['is all but the reserve', 120, 30, 0, 100],
     ['a half, if that is less', 120, 12, 0, 114],
     ['half of an odd number, rounded down to what is kept', 120, 7, 0, 116],
-    ['each part for itself', 1000, 30, 60, 950],
+    ['is computed for each part by itself', 1000, 30, 60, 950],
     ['a sum below 0 counts as 0', 120, -50, 0, 120],
   ])('%s', async (_rule, used, cache, slab, value) => {
     const files = [makeNumberFile(used), makeNumberFile(Math.max(cache, 0)), makeNumberFile(Math.max(-cache, 0)), makeNumberFile(slab)];
@@ -73,7 +73,7 @@ describe('reclaimable', () => {
     expect([wakes.length, beyond.wakes.length]).toEqual([1, 0]);
   });
 
-  test('a limit of "max" that has no weight is left out of the sum', async () => {
+  test('is added up without a limit of "max" that has no weight', async () => {
     const file = makeNumberFile(100);
     const none = makeNumberFile(0);
     writeFileSync(none.path, 'max\n');
@@ -84,7 +84,7 @@ describe('reclaimable', () => {
 });
 
 describe('the sampler', () => {
-  test('beyond a limit at the first sample is a crossing: it may have happened since it was armed', async () => {
+  test('reports a crossing if the first sample is beyond a limit, because the crossing may have happened since it was armed', async () => {
     const file = makeNumberFile(150);
     const { wakes, owner } = sample([number(file.path)], [1], [100, 200]);
     await samples();
@@ -95,7 +95,7 @@ describe('the sampler', () => {
     expect(wakes).toHaveLength(2);
   });
 
-  test('each crossing of a limit wakes, in both directions', async () => {
+  test('wakes at each crossing of a limit, in both directions', async () => {
     const file = makeNumberFile(99);
     const { wakes } = sample([number(file.path)], [1], [100, 200]);
     await pause(60);
@@ -122,7 +122,7 @@ describe('the sampler', () => {
     expect(wakes.every(({ bits, atNs }) => bits === native.WAKE.FIRED && atNs > before && atNs < process.hrtime.bigint())).toBe(true);
   });
 
-  test('the value is the weighted sum of the fields, in order', async () => {
+  test('samples the weighted sum of the fields, in order', async () => {
     const [usage, inactive] = [makeNumberFile(1000), makeNumberFile(300)];
     const { wakes } = sample([number(usage.path), number(inactive.path)], [1, -1], [750]);
     usage.show(1049); // 749
@@ -132,7 +132,7 @@ describe('the sampler', () => {
     await until('750', () => wakes.length === 1);
   });
 
-  test('new limits replace the old ones', async () => {
+  test('replaces its limits by new ones', async () => {
     const file = makeNumberFile(150);
     const { wakes, owner } = sample([number(file.path)], [1], [160]);
     await pause(30);
@@ -145,7 +145,7 @@ describe('the sampler', () => {
     expect(wakes).toHaveLength(1);
   });
 
-  test('without limits it never wakes', async () => {
+  test('never wakes without limits', async () => {
     const file = makeNumberFile(1);
     const { wakes, owner } = sample([number(file.path)], [1], []);
     file.show(1e15);
@@ -168,7 +168,7 @@ describe('the sampler', () => {
     await until('the way down', () => wakes.length > up);
   });
 
-  test.runIf(hasMemoryV1)('of a removed cgroup is GONE, once', async () => {
+  test.runIf(hasMemoryV1)('is GONE once after its cgroup was removed', async () => {
     const cgroup = makeCgroup(memoryV1);
     const { wakes, owner } = sample([number(`${cgroup}/memory.usage_in_bytes`)], [1], [1 << 30]);
     rmdirSync(cgroup);
@@ -179,7 +179,7 @@ describe('the sampler', () => {
     expect(() => owner.setLimits([1])).not.toThrow();
   });
 
-  test('text that is no number any more is GONE', async () => {
+  test('is GONE if the text is not a number any more', async () => {
     const file = makeNumberFile(1);
     const { wakes } = sample([number(file.path)], [1], [10]);
     writeFileSync(file.path, 'garbage\n');
@@ -187,7 +187,7 @@ describe('the sampler', () => {
     expect(wakes.map(({ bits }) => bits)).toEqual([native.WAKE.GONE]);
   });
 
-  test('a file whose name was removed is still read: it is open', async () => {
+  test('still reads an open file whose name was removed', async () => {
     const file = makeNumberFile(1);
     const { owner } = sample([number(file.path)], [1], [10]);
     rmSync(file.path);
@@ -197,21 +197,21 @@ describe('the sampler', () => {
 
   test.each<[rule: string, options: object, code?: string]>([
     ['a weight too many', { weights: [1, 1] }],
-    ['no weight', { weights: [] }],
+    ['a missing weight', { weights: [] }],
     ['a weight too many in a reclaimable', { reclaimable: [{ weights: [1, 1], kept: 0 }] }],
     ['a reclaimable without what is kept', { reclaimable: [{ weights: [1] }] }, 'ERR_INVALID_ARG_TYPE'],
-    ['reclaimables that are no list', { reclaimable: {} }, 'ERR_INVALID_ARG_TYPE'],
+    ['reclaimables that are not a list', { reclaimable: {} }, 'ERR_INVALID_ARG_TYPE'],
     ['a period below 1 ms', { minPeriodMs: 0.5 }],
-    ['a period that is no number', { maxPeriodMs: NaN }],
+    ['a period that is not a number', { maxPeriodMs: NaN }],
     ['a shortest period above the longest', { minPeriodMs: 20, maxPeriodMs: 10 }],
     ['a rest of nothing', { restPeriodMs: 0 }],
     ['a rate of nothing', { maxRatePerSecond: 0 }],
     ['a rate from a rest of nothing', { restRatePerSecond: 0 }],
     ['a rate without end', { maxRatePerSecond: Infinity }],
-    ['no rate', { maxRatePerSecond: undefined }, 'ERR_INVALID_ARG_TYPE'],
-    ['a filesystem that is none', { filesystem: {}, field: 'inodesFree' }, 'ERR_INVALID_ARG_TYPE'],
+    ['a missing rate', { maxRatePerSecond: undefined }, 'ERR_INVALID_ARG_TYPE'],
+    ['an object that is not a filesystem', { filesystem: {}, field: 'inodesFree' }, 'ERR_INVALID_ARG_TYPE'],
     ['a field that no filesystem has', { filesystem: {}, field: 'files' }, 'ERR_INVALID_ARG_TYPE'],
-  ])('%s is refused', (_rule, wrong, code = 'ERR_OUT_OF_RANGE') => {
+  ])('refuses %s', (_rule, wrong, code = 'ERR_OUT_OF_RANGE') => {
     const options = { files: [{ path: '/proc/loadavg', format: 'loadavg' }], weights: [1], limits: [1], ...STEADY, ...wrong };
     expect(thrownBy(() => open(options as SamplerOptions))).toMatchObject({ code });
     expect(native.watchCount()).toBe(0);
@@ -221,7 +221,7 @@ describe('the sampler', () => {
     ['a file that is not there', number('/proc/none'), { code: 'ENOENT', syscall: 'open', path: '/proc/none' }],
     ['a key that is not there', { path: '/proc/meminfo', format: 'keyed', keys: ['MemNone'] }, { code: 'ENODATA', path: '/proc/meminfo' }],
     ['a file of another format', number('/proc/meminfo'), { code: 'EBADMSG', syscall: 'read', path: '/proc/meminfo' }],
-  ])('%s is an error at the start', (_rule, spec, error) => {
+  ])('reports %s as an error at the start', (_rule, spec, error) => {
     expect(thrownBy(() => sample([spec], [1], [1]))).toMatchObject(error);
     expect(native.watchCount()).toBe(0);
   });
@@ -235,37 +235,37 @@ async function periodOf(value: number, limits: readonly number[], options: Parti
   return owner.status().periodMs;
 }
 
-describe('its period', () => {
+describe('the period of the sampler', () => {
   test.each<[rule: string, value: number, limits: number[], periodMs: number, options?: Partial<SamplerOptions>]>([
     ['a quarter of the time to the limit at the rate', 0, [1000], 250],
-    ['… to the nearest one', 0, [5000, 400, 1000], 100],
-    ['at least the shortest', 0, [1], 1],
-    ['… of its own', 0, [20], 7, { minPeriodMs: 7 }],
-    ['at most the longest', 0, [1_000_000], 10_000],
-    ['… of its own', 0, [1_000_000], 50, { maxPeriodMs: 50 }],
-    ['without limits the longest', 0, [], 10_000],
+    ['… to the nearest limit', 0, [5000, 400, 1000], 100],
+    ['is at least the shortest', 0, [1], 1],
+    ['is at least its own shortest', 0, [20], 7, { minPeriodMs: 7 }],
+    ['is at most the longest', 0, [1_000_000], 10_000],
+    ['is at most its own longest', 0, [1_000_000], 50, { maxPeriodMs: 50 }],
+    ['is the longest without limits', 0, [], 10_000],
     ['beyond a limit 100 ms, to see it come back', 1_000_000, [1000], 100],
-    ['… less where the next one is near', 1000, [500, 1008], 2],
+    ['… less where the next limit is near', 1000, [500, 1008], 2],
     ['a faster rate shortens it', 0, [1000], 25, { maxRatePerSecond: 10_000 }],
-    ['what rests is looked at after its rest', 0, [1], 300, { restPeriodMs: 300 }],
+    ['for an idle value is its idle time', 0, [1], 300, { restPeriodMs: 300 }],
     ['… which makes nothing sooner', 0, [4000], 1000, { restPeriodMs: 300 }],
     ['… nor later than the longest', 0, [1], 50, { restPeriodMs: 300, maxPeriodMs: 50 }],
     ['… nor than beyond a limit', 1000, [500, 1001], 100, { restPeriodMs: 300 }],
-    ['what rests may begin to rise at its own rate', 0, [1000], 500, { restRatePerSecond: 500 }],
+    ['for an idle value allows for the rate at which it may begin to rise', 0, [1000], 500, { restRatePerSecond: 500 }],
     ['… if that is later than its rest', 0, [1000], 600, { restRatePerSecond: 500, restPeriodMs: 600 }],
     ['… and not sooner than at the assumed rate', 0, [1000], 250, { restRatePerSecond: 5000 }],
   ])('%s', async (_rule, value, limits, periodMs, options) => {
     expect(await periodOf(value, limits, options)).toBe(periodMs);
   });
 
-  test('is not known any more when it is closed', async () => {
+  test('is unknown after close()', async () => {
     const { owner } = sample([number(makeNumberFile(1).path)], [1], [10]);
     await until('the first sample', () => owner.status().periodMs > 0);
     owner.close();
     expect(owner.status()).toMatchObject({ mechanism: 'sampler', live: false, periodMs: 0 });
   });
 
-  test('a faster rise than assumed shortens it for good, but a jump counts as eight times the assumed rate only', async () => {
+  test('is shortened for good by a faster rise than assumed, but a jump counts as eight times the assumed rate only', async () => {
     const file = makeNumberFile(0);
     const { owner } = open({ files: [number(file.path)], weights: [1], limits: [1e10], maxRatePerSecond: 10, maxPeriodMs: 20 });
     await samples();
@@ -277,7 +277,7 @@ describe('its period', () => {
     expect([owner.status().periodMs, other.owner.status().periodMs]).toEqual([1.5625, 12.5]);
   });
 
-  test('what rises is not at rest, and comes to rest again', async () => {
+  test('is not that of an idle value while it rises, and is again after it has stopped', async () => {
     let value = 900_000;
     const file = makeNumberFile(value);
     const options = { limits: [1e6], maxRatePerSecond: 1e9, restPeriodMs: 20 };
@@ -292,7 +292,7 @@ describe('its period', () => {
     await until('it rests again', () => owner.status().periodMs === 20);
   });
 
-  test('new limits are looked at at once, however long the period was', async () => {
+  test('ends at once for new limits, however long it was', async () => {
     const file = makeNumberFile(150);
     const { wakes, owner } = open({ files: [number(file.path)], weights: [1], limits: [1e9], maxRatePerSecond: 1, maxPeriodMs: 3_600_000 });
     await until('the first sample', () => owner.status().periodMs === 3_600_000);
@@ -301,7 +301,7 @@ describe('its period', () => {
   });
 });
 
-describe('near a limit', () => {
+describe('a value near a limit', () => {
   const { APPROACHING, CROSSED } = native.SAMPLER;
 
   /** Has seen a jump, so that its rate is the highest that it believes, 8 a µs: near is 16,000, far again 32,000. */
@@ -320,7 +320,7 @@ describe('near a limit', () => {
     return { ...sampler, shown };
   }
 
-  test('it wakes once, and again only when it has been far away', async () => {
+  test('wakes evictd once, and again only after it has been far away', async () => {
     const { shown } = await nearing([1e12]);
     expect(await shown(1e12 - 16_000)).toEqual([]);
     expect(await shown(1e12 - 15_999)).toEqual([APPROACHING]);
@@ -330,7 +330,7 @@ describe('near a limit', () => {
     expect(await shown(1e12 - 1)).toEqual([APPROACHING]);
   });
 
-  test('each limit is approached for itself; what comes back over it does not approach it', async () => {
+  test('approaches each limit separately, and does not approach one that it crosses back over', async () => {
     const { shown } = await nearing([6e11, 1e12]);
     expect(await shown(6e11)).toEqual([CROSSED]);
     expect(await shown(1e12 - 1)).toEqual([APPROACHING]);
@@ -339,16 +339,16 @@ describe('near a limit', () => {
     expect(await shown(6e11 - 1)).toEqual([CROSSED]);
   });
 
-  test('over one limit and near the next is one wake', async () => {
+  test('beyond one limit and near the next causes one wake', async () => {
     const { shown } = await nearing([1e12, 1e12 + 10]);
     expect(await shown(1e12 + 1)).toEqual([CROSSED | APPROACHING]);
   });
 });
 
-describe('within noticeDistance of a limit', () => {
+describe('a value within noticeDistance of a limit', () => {
   const { APPROACHING, CROSSED } = native.SAMPLER;
 
-  test('it wakes once more than shortly before the limit, and again only from twice the distance', async () => {
+  test('wakes evictd once more than shortly before the limit, and again only from twice the distance', async () => {
     const file = makeNumberFile(0);
     const { wakes } = open({ files: [number(file.path)], weights: [1], limits: [1e6], noticeDistance: 1000, ...STEADY });
     const shown = async (value: number) => {
@@ -368,8 +368,8 @@ describe('within noticeDistance of a limit', () => {
   });
 });
 
-describe('seen', () => {
-  test('a caller that has read a value below the limit is woken again if it is beyond it', async () => {
+describe('seen()', () => {
+  test('lets a caller that has read a value below the limit be woken again if it is beyond it', async () => {
     const file = makeNumberFile(150);
     const { wakes, owner } = sample([number(file.path)], [1], [100]);
     await until('the crossing', () => wakes.length === 1);
@@ -382,7 +382,7 @@ describe('seen', () => {
     expect(() => owner.seen(1)).not.toThrow();
   });
 
-  test('limits that it is beyond stay crossed', async () => {
+  test('keeps crossed limits crossed', async () => {
     const { wakes, owner } = sample([number(makeNumberFile(150).path)], [1], [100, 200]);
     await until('the crossing', () => wakes.length === 1);
     owner.seen(150);
@@ -391,7 +391,7 @@ describe('seen', () => {
   });
 });
 
-describe('a filesystem', () => {
+describe('a filesystem in the sampler', () => {
   const MiB = 1 << 20;
 
   function mountTmpfs() {
@@ -417,7 +417,7 @@ describe('a filesystem', () => {
         for (let n = 0; n < 60; n++) writeFileSync(join(directory, String(n)), '');
       },
     ],
-  ])('%s fall to their limit: a wake, and the reading that it is due to is there', async (field, limit, fill) => {
+  ])('wakes evictd when %s fall to their limit, with the reading that shows it', async (field, limit, fill) => {
     const { directory, stats } = mountTmpfs();
     const { wakes } = watch({ filesystem: stats, field }, 1 - limit);
     await until('the first reading', () => stats.read()[field] > limit);
@@ -429,7 +429,7 @@ describe('a filesystem', () => {
     expect(stats.read()[field]).toBeLessThan(limit);
   });
 
-  test('a request meanwhile is answered by its own reading', async () => {
+  test('answers a request meanwhile with its own reading', async () => {
     const { directory, stats } = mountTmpfs();
     // Often, so that many a request comes while a reading of theirs is under way.
     for (let n = 0; n < 8; n++) open({ filesystem: stats, field: 'inodesFree', limits: [-1], maxRatePerSecond: 1, maxPeriodMs: 1 });
@@ -444,7 +444,7 @@ describe('a filesystem', () => {
     }
   });
 
-  test('is GONE when its FilesystemStats is closed; one that is closed is refused', async () => {
+  test('is GONE when its FilesystemStats is closed, and is refused if that is already closed', async () => {
     const { stats } = mountTmpfs();
     const { wakes, owner } = watch({ filesystem: stats, field: 'availableBytes' }, -1);
     stats.close();
@@ -454,7 +454,7 @@ describe('a filesystem', () => {
     expect(thrownBy(() => watch({ filesystem: stats, field: 'availableBytes' }, -1))).toMatchObject({ code: 'EBADF' });
   });
 
-  test('one that cannot be read is not GONE: it may come back', async () => {
+  test('is not GONE if it cannot be read, because it may come back', async () => {
     const directory = makeDirectory();
     const stats = closing(new native.FilesystemStats(join(directory, 'later')));
     const { wakes, owner } = watch({ filesystem: stats, field: 'availableBytes' }, 0);

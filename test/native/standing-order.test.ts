@@ -57,7 +57,7 @@ test('an order is carried out after a wake of another watch, and its result is t
   expect(order.withdraw()).toBe(true);
 });
 
-test('a candidate that is not there any more, another one of its name, or a file that cannot be read: it throws', () => {
+test('an order throws for a candidate that does not exist any more, another one of its name, or an unreadable file', () => {
   const { order, plan } = scene();
   const [candidate] = plan.candidates;
   if (candidate === undefined) throw new Error('none');
@@ -71,7 +71,7 @@ test('a candidate that is not there any more, another one of its name, or a file
   expect(thrownBy(() => new native.StandingOrder('/proc/none', undefined, () => undefined))).toMatchObject({ code: 'ENOENT' });
 });
 
-test('after close nothing stands, and every call is harmless', () => {
+test('after close no order exists, and every call has no effect', () => {
   const { order, plan } = scene();
   order.place(plan, 0n);
   order.close();

@@ -62,7 +62,7 @@ async function startWatching(watches: Readonly<Record<string, Pick<Storm, 'watch
 }
 
 test(
-  'JavaScript that is blocked while events of every kind storm is called once by each watch, or twice, and no memory is taken meanwhile',
+  'while events of every kind storm, each watch calls blocked JavaScript once or twice, and no memory is allocated',
   async () => {
     const ends: (() => void)[] = [];
     const all = storms(ends);

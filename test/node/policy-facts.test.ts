@@ -49,7 +49,7 @@ function fixed(of: ScopeKind, value: RawValue, when: string, at = machine()): st
   return found && `${found.is}: ${found.why}`;
 }
 
-describe('what the node does not have', () => {
+describe('values that the node does not have', () => {
   const noSwap = { '/proc/meminfo': 'SwapTotal:             0 kB\n' };
   test.each<[value: RawValue, when: string, files: Record<string, string | undefined>, fact: string | undefined]>([
     ['swap.available', 'swap.available < 10%', {}, undefined],
@@ -76,18 +76,18 @@ describe('what the node does not have', () => {
     ['cpu.pressure.full.total', 'node.cpu.pressure.full > 5%', {}, 'zero: that of a machine is always 0'],
     ['cpu.pressure.some.total', 'node.cpu.pressure.some > 5%', {}, undefined],
     ['memory.available', 'memory.available < 10%', {}, undefined],
-  ])('%s: %s with %j', (value, when, files, fact) => {
+  ])('on %s: %s with %j', (value, when, files, fact) => {
     expect(fixed('node', value, when, machine(files))).toBe(fact);
   });
 
-  test('of a cgroup as the node only swap is known', () => {
+  test('are all but swap, for a cgroup as the node', () => {
     const at = { ...machine({ ...noSwap, '/proc/pressure/memory': undefined }), node: '/a' };
     expect(fixed('node', 'memory.pressure.full.total', 'node.memory.pressure.full > 5%', at)).toBeUndefined();
     expect(fixed('node', 'swap.available', 'swap.available < 10%', at)).toBe('missing: there is no swap');
   });
 });
 
-describe('what cgroups do not have', () => {
+describe('values that cgroups do not have', () => {
   const hybrid = { memory: V1, unified: V2, pids: undefined };
   const v1 = { memory: V1, unified: undefined, pids: undefined };
   test.each<[value: RawValue, when: string, hierarchies: PolicyMachine['hierarchies'], fact: string | undefined]>([
@@ -117,7 +117,7 @@ describe('what cgroups do not have', () => {
       { memory: undefined, unified: undefined, pids: undefined },
       'missing: no memory controller is mounted',
     ],
-  ])('%s: %s on %j', (value, when, hierarchies, fact) => {
+  ])('on %s: %s on %j', (value, when, hierarchies, fact) => {
     expect(fixed('cgroup', value, when, machine({}, hierarchies))).toBe(fact);
   });
 
@@ -134,7 +134,7 @@ describe('what cgroups do not have', () => {
       {},
       'missing: /a has no memory.pressure full total below /sys/fs/cgroup/unified',
     ],
-  ])('v1, each hierarchy has cgroups of its own: %s with %j', (value, when, files, fact) => {
+  ])('on v1, where each hierarchy has its own cgroups: %s with %j', (value, when, files, fact) => {
     const [pids, unified] = [
       { ...V1, controller: 'pids', mountPoint: '/sys/fs/cgroup/pids' },
       { ...V2, mountPoint: '/sys/fs/cgroup/unified' },
@@ -143,18 +143,18 @@ describe('what cgroups do not have', () => {
     expect(fixed('cgroup', value, when, at)).toBe(fact);
   });
 
-  test('without a cgroup that matches nothing is known', () => {
+  test('are unknown without a matching cgroup', () => {
     const { fixed: found } = readPolicyFacts([policy('pswpout > 5 over 1m', '/none')], machine());
     expect(found.cgroup).toEqual(new Map());
   });
 
-  test('unless is looked at, too', () => {
+  test('in the exception of a policy are checked, too', () => {
     const one = { ...policy('age > 5m'), unless: conditionOf('pswpout > 5 over 1m', 'cgroup') };
     expect([...readPolicyFacts([one], machine()).fixed.cgroup.keys()]).toEqual(['pswpout']);
   });
 });
 
-test('how many cgroups match', () => {
+test('the cgroups that match a policy are counted', () => {
   const policies = ['/a', '/a/*', '/a/**', '/**', '/c', '/nope/*', '/*/b'].map((cgroup) => policy('age > 5m', cgroup));
   expect(readPolicyFacts(policies, machine()).matches).toEqual(
     new Map([
@@ -169,7 +169,7 @@ test('how many cgroups match', () => {
   );
 });
 
-test('a named cgroup is looked at by itself, and that it does not exist', () => {
+test('a named cgroup is judged by itself, and may not exist', () => {
   const when = 'cgroup(/a/b).pgscan > 5 over 1m & cgroup(/a).pgscan > 5 over 1m & cgroup(/nope).pgscan > 5 over 1m';
   const { fixed: found, fixedIn, matches } = readPolicyFacts([policy(when, '/c')], machine());
   expect(found.cgroup).toEqual(new Map());
@@ -183,11 +183,11 @@ test('a named cgroup is looked at by itself, and that it does not exist', () => 
   expect(matches).toEqual(new Map([['/c', 1], ['/a/b', 1], ['/a', 1], ['/nope', 0]])); // prettier-ignore
 });
 
-test('the version of cgroups', () => {
+test('the version of cgroups is a fact', () => {
   expect(readPolicyFacts([policy('age > 5m')], machine({}, { memory: V1, unified: undefined, pids: undefined })).cgroupVersion).toBe(1);
 });
 
-test('a value that only a step compares is looked at, too', () => {
+test('a value that only a step compares is judged, too', () => {
   const then = [{ kind: 'kill', by: ['pgscan', 'priority', 'size'], unit: 'workload', recursive: false }] as const;
   const { cgroup } = readPolicyFacts(
     [{ ...policy('age > 1h'), then }],

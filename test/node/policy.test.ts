@@ -37,13 +37,13 @@ test.each<[rule: string, yaml: string, dryRun: boolean, expected: Partial<Policy
   ['the kubelet’s decisions', 'compatibility: kubelet\n', false, { departures: departuresOf('kubelet'), maxPodGracePeriodNs: 0n }],
   ['the interval that steps keep', 'monitoringInterval: 1s\n', false, { monitoringIntervalNs: 1_000_000_000n }],
   [
-    'what allocatableMemory.available is about',
+    'the cgroup of allocatableMemory.available',
     'allocatable: {cgroup: /kubepods/, capacity: 1Gi}\n',
     false,
     { allocatableCgroup: '/kubepods' },
   ],
   [
-    'what a container runtime can collect',
+    'the garbage that a container runtime can collect',
     'workloads: [{cri: {endpoint: unix:///run/c.sock}}]\n',
     false,
     { collections: new Set(['containers', 'images']) },

@@ -43,7 +43,7 @@ afterEach(async () => {
 });
 
 describe('SIGKILL', () => {
-  test('every process, and its memory comes back', async () => {
+  test('ends every process, and its memory is freed', async () => {
     const { ended } = await victim.spawn('sleep', ['600']);
     await holdMemory(victim, 30);
     const kill = begin();
@@ -58,7 +58,7 @@ describe('SIGKILL', () => {
     expect(kill.read()).toMatchObject({ processes: 0, removed: false });
   });
 
-  test('those in the cgroups below', async () => {
+  test('ends the processes in the cgroups below', async () => {
     const inner = victim.child('a').child('b');
     const { ended } = await inner.spawn('sleep', ['600']);
     const kill = begin();
@@ -67,7 +67,7 @@ describe('SIGKILL', () => {
     expect(await ended).toBe('SIGKILL');
   });
 
-  test('a process that forks all the time', async () => {
+  test('ends a process that forks all the time', async () => {
     await victim.spawn('/bin/sh', ['-c', 'while :; do sleep 0.01 & done 2>/dev/null']);
     const kill = begin();
     await eventually('it to have forked', () => kill.read().processes > 10);
@@ -75,7 +75,7 @@ describe('SIGKILL', () => {
     expect(readFileSync(`${victim.dir}/cgroup.procs`, 'utf8')).toBe('');
   });
 
-  test('no other process', async () => {
+  test('ends no other process', async () => {
     const bystander = testCgroup();
     try {
       const { pid } = await bystander.spawn('sleep', ['600']);
@@ -89,7 +89,7 @@ describe('SIGKILL', () => {
 });
 
 describe('SIGTERM', () => {
-  test('one that ignores it stays until SIGKILL', async () => {
+  test('leaves a process that ignores it until SIGKILL', async () => {
     const { ended } = await victim.spawn('sleep', ['600'], { ignoring: 'TERM' });
     const polite = await victim.spawn('sleep', ['600']);
     const kill = begin();
@@ -100,7 +100,7 @@ describe('SIGTERM', () => {
     expect(await ended).toBe('SIGKILL');
   });
 
-  test('a stopped process gets to handle it', async () => {
+  test('reaches a stopped process, which handles it', async () => {
     const { child, pid } = await victim.spawn('/bin/sh', ['-c', 'trap "echo bye; exit 3" TERM; echo ready; while :; do sleep 0.05; done']);
     const said = (child.stdout ?? child) as NodeJS.ReadableStream;
     await once(said, 'data');
@@ -111,22 +111,22 @@ describe('SIGTERM', () => {
   });
 });
 
-describe('a victim that is not what it was', () => {
-  test('removed before: nothing is begun', () => {
+describe('a victim that has changed since the decision', () => {
+  test('was removed before, so nothing is signalled', () => {
     const of = workload(victim);
     rmdirSync(victim.dir);
     expect(() => begin(of)).toThrow(expect.objectContaining({ code: 'EVICTD_KILL_GONE', errno: 'ENOENT' }));
     mkdirSync(victim.dir);
   });
 
-  test('made again under its name: nothing is begun', () => {
+  test('was made again under its name, so nothing is signalled', () => {
     const of = workload(victim);
     rmdirSync(victim.dir);
     mkdirSync(victim.dir);
     expect(() => begin(of)).toThrow(expect.objectContaining({ code: 'EVICTD_KILL_GONE', errno: 'ESTALE' }));
   });
 
-  test('made again after the kill began: the new one is neither signalled nor measured', async () => {
+  test('is made again after the kill began, and the new cgroup is neither signalled nor measured', async () => {
     await victim.spawn('sleep', ['600']);
     const kill = begin();
     await victim.cleanup();
@@ -137,7 +137,7 @@ describe('a victim that is not what it was', () => {
     expect(victim.read('cgroup.procs').trim()).toBe(String(pid));
   });
 
-  test('empty by now: gone already', () => {
+  test('has become empty, and is already gone', () => {
     const kill = begin();
     expect(kill.kill()).toMatchObject({ processes: isV2 ? undefined : 0, error: undefined });
     expect(kill.read()).toMatchObject({ processes: 0, removed: false });
@@ -147,15 +147,15 @@ describe('a victim that is not what it was', () => {
 test.each<[rule: string, protection: Protection]>([
   ['critical', { kind: 'critical' }],
   ['evictd itself', { kind: 'self' }],
-  ['contains a critical one', { kind: 'contains', name: 'db' }],
-])('never: %s', async (_rule, protection) => {
+  ['a workload that contains a critical one', { kind: 'contains', name: 'db' }],
+])('evictd never signals %s', async (_rule, protection) => {
   const { pid } = await victim.spawn('sleep', ['600']);
   expect(() => begin(workload(victim, protection))).toThrow(HostError);
   expect(() => begin(workload(victim, protection))).toThrow(expect.objectContaining({ code: 'EVICTD_KILL_PROTECTED' }));
   expect(victim.read('cgroup.procs').trim()).toBe(String(pid));
 });
 
-test('closed twice, and used afterwards: no process is affected', async () => {
+test('a kill that is closed twice and used afterwards affects no process', async () => {
   const { pid } = await victim.spawn('sleep', ['600']);
   const kill = begin();
   kill.close();
@@ -168,7 +168,7 @@ test('closed twice, and used afterwards: no process is affected', async () => {
   expect(victim.read('cgroup.procs').trim()).toBe(String(pid));
 });
 
-test('a workload that was killed already and has ended is no error; another error is one', async () => {
+test('a workload that was already killed and has ended is not an error, and another error is one', async () => {
   const gone = workload(victim);
   const replaced = { ...gone, startOrder: gone.startOrder + 1n };
   for (const of of [replaced, gone]) {

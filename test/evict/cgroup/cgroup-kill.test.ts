@@ -162,7 +162,7 @@ describe.runIf(hasUnified)('a process that is in the cgroup after cgroup.kill (n
   });
 });
 
-describe('SIGKILL is not repeated where a repetition cannot help', () => {
+describe('a repeated SIGKILL', () => {
   /** A handle that notes what it is asked, and lists these processes. */
   function noting(...lists: number[][]): { calls: string[]; handle: CgroupHandle } {
     const calls: string[] = [];
@@ -188,7 +188,7 @@ describe('SIGKILL is not repeated where a repetition cannot help', () => {
     vi.restoreAllMocks();
   });
 
-  test('after cgroup.kill: the reaper gets the processes once, none is listed, and after a second it is written again', () => {
+  test('after cgroup.kill gives the reaper the processes once and lists none, and after a second the file is written again', () => {
     const { calls, handle } = noting([7]);
     let populated = true;
     const kill = killOf(victim.dir, { unified: true, populated: () => populated }, { handle, holdsEvictd: () => false });
@@ -208,7 +208,7 @@ describe('SIGKILL is not repeated where a repetition cannot help', () => {
     expect(kill.read().processes).toBe(0);
   });
 
-  test('cgroup.kill does not end evictd: a cgroup with evictd in it is refused, and one that may have it is listed', () => {
+  test('is not cgroup.kill with evictd in the cgroup: such a cgroup is refused, and one that may have it is listed', () => {
     const { calls, handle } = noting([process.pid]);
     expect(killOf(victim.dir, { unified: true }, { handle, holdsEvictd: () => true }).kill().error).toMatch(/evictd itself/);
     expect(calls).toEqual([]);
@@ -216,7 +216,7 @@ describe('SIGKILL is not repeated where a repetition cannot help', () => {
     expect(calls).toEqual(['list']);
   });
 
-  test('v1: processes that have got it get no second one, until a new one appears or they do not end', () => {
+  test('on v1 is sent to new processes only, or to all if processes do not end', () => {
     const { calls, handle } = noting([7], [7], [7, 8], [7, 8]);
     const kill = killOf(victim.dir, {}, { handle });
     for (let times = 0; times < 4; times += 1) kill.kill();
@@ -228,8 +228,8 @@ describe('SIGKILL is not repeated where a repetition cannot help', () => {
   });
 });
 
-describe('what cannot be signalled', () => {
-  test('without a descriptor: it passes, and the same call ends it later', async () => {
+describe('processes that cannot be signalled', () => {
+  test('for want of a descriptor are ended by a later call', async () => {
     const { ended } = await victim.spawn('sleep', ['600']);
     const kill = killOf(victim.dir);
     const sent: SignalResult[] = [];
@@ -252,13 +252,13 @@ describe('what cannot be signalled', () => {
   };
   const EPERM = expect.stringContaining('EPERM') as string;
 
-  test.each([false, true])('one of two: it goes on (v2: %s)', async (unified) => {
+  test.each([false, true])('are left, while the other of two is ended (v2: %s)', async (unified) => {
     const { pid, ended } = await victim.spawn('sleep', ['600']);
     expect(listing(unified, 1, pid).terminate()).toMatchObject({ processes: 2, error: EPERM, passing: 'in part' });
     expect(await ended).toBe('SIGTERM');
   });
 
-  test('no process at all: an error is final, unless cgroup.kill is left', () => {
+  test('alone are a final error, unless cgroup.kill can still be used', () => {
     expect(listing(false, 1).terminate()).toMatchObject({ error: EPERM, passing: undefined });
     expect(listing(false, 1).kill()).toMatchObject({ error: EPERM, passing: undefined });
     expect(listing(true, 1).terminate()).toMatchObject({ error: EPERM, passing: 'in part' });
@@ -266,7 +266,7 @@ describe('what cannot be signalled', () => {
   });
 });
 
-test('a victim that does not end shows its swap at once, and after half a second the work of its processes', () => {
+test('a victim that does not end shows its swap at once, and the CPU time of its processes after half a second', () => {
   const handle = {
     processes: () => [process.pid],
     signal: () => ({ found: 1, signalled: 1, errno: 0, atNs: 0n }),
@@ -289,7 +289,7 @@ test('a victim that does not end shows its swap at once, and after half a second
   }
 });
 
-test('v1: only two empty readings in a row count as empty: a process may move between cgroups during one', async () => {
+test('on v1 only two empty readings in a row count as empty, because a process may move between cgroups', async () => {
   const { pid } = await victim.spawn('sleep', ['600']);
   const directory = makeDirectory();
   const lists = ['a', 'b'].map((name) => join(directory, name, 'cgroup.procs'));

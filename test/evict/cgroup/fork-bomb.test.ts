@@ -72,14 +72,14 @@ describe(`a fork bomb at its limit of processes (cgroup v${String(hierarchies.me
     await eventually('forks to be refused', () => limit.refusals() > 100);
   };
 
-  test('with nothing but this cgroup: nothing survives', async () => {
+  test('does not survive in a cgroup that only it uses', async () => {
     await explode();
     kill = begin(none);
     await nobodyLeft(kill);
     expect([listed(), limit.processes()]).toEqual(['', []]);
   });
 
-  test.runIf(hasUnified)('in a cgroup of its own in the unified hierarchy, too: nothing survives', async () => {
+  test.runIf(hasUnified)('does not survive in a separate cgroup of the unified hierarchy', async () => {
     const beside = besideVictim('unified', victim);
     await explode();
     beside.join();
@@ -89,7 +89,7 @@ describe(`a fork bomb at its limit of processes (cgroup v${String(hierarchies.me
     beside.cleanup();
   });
 
-  test.runIf(hasFreezer)('in a freezer cgroup of its own: nothing survives, and it is thawed', async () => {
+  test.runIf(hasFreezer)('does not survive in a separate freezer cgroup, which is thawed', async () => {
     const beside = besideVictim('freezer', victim);
     await explode();
     beside.join();
@@ -100,7 +100,7 @@ describe(`a fork bomb at its limit of processes (cgroup v${String(hierarchies.me
     beside.cleanup();
   });
 
-  test('other processes of the same limit, old and new, survive', async () => {
+  test('is ended while other processes of the same limit survive, old and new', async () => {
     const bystander = testCgroup();
     try {
       const { pid } = await bystander.spawn('sleep', ['600']);
@@ -115,7 +115,7 @@ describe(`a fork bomb at its limit of processes (cgroup v${String(hierarchies.me
 });
 
 // A bomb may be ended by the first SIGKILL already: the test adds a later process.
-describe('a process is new since the first SIGKILL', () => {
+describe('a process that is new since the first SIGKILL', () => {
   const meansFor = async (others: Partial<typeof hierarchies>, ...besides: Beside[]): Promise<readonly string[]> => {
     const join = async (): Promise<void> => {
       const { pid } = await victim.spawn('sleep', ['600']);
@@ -133,21 +133,21 @@ describe('a process is new since the first SIGKILL', () => {
     return used;
   };
 
-  test('it is stopped (v1), or no part of the victim that cgroup.kill has ended (v2)', async () => {
+  test('is stopped (v1), or is outside the victim that cgroup.kill has ended (v2)', async () => {
     expect(await meansFor(none)).toEqual(hierarchies.memory?.version === 1 ? [`stop ${victim.dir}`] : []);
   });
 
-  test.runIf(hasFreezer)('it is frozen, in a freezer cgroup of its own', async () => {
+  test.runIf(hasFreezer)('is frozen in a separate freezer cgroup', async () => {
     const beside = besideVictim('freezer', victim);
     expect(await meansFor({ unified: undefined }, beside)).toEqual([`freeze ${beside.dir}`]);
   });
 
-  test.runIf(hasUnified)('it is ended by cgroup.kill, in a cgroup of its own in the unified hierarchy', async () => {
+  test.runIf(hasUnified)('is ended by cgroup.kill in a separate cgroup of the unified hierarchy', async () => {
     const beside = besideVictim('unified', victim);
     expect(await meansFor({}, beside)).toEqual([`kill ${beside.dir}`]);
   });
 
-  test.runIf(hasUnified && hasFreezer)('… also where it could be frozen', async () => {
+  test.runIf(hasUnified && hasFreezer)('is ended by cgroup.kill also where it could be frozen', async () => {
     const besides = [besideVictim('unified', victim), besideVictim('freezer', victim)];
     expect(await meansFor({}, ...besides)).toEqual([`kill ${String(besides[0]?.dir)}`]);
   });

@@ -24,10 +24,10 @@ afterEach(async () => {
   await victim.cleanup();
 });
 
-describe('stopped, where there is nothing better', () => {
+describe('processes that are stopped with SIGSTOP', () => {
   const alone = () => new Freezer({ handle, openShared: () => undefined, openFreezers: () => [] });
 
-  test('processes that are left at the end continue', async () => {
+  test('continue if they are left at the end', async () => {
     const { pid } = await victim.spawn('sleep', ['600']);
     const freezer = alone();
     expect(freezer.whileFrozen(() => 'EMFILE')).toBe('EMFILE');
@@ -38,7 +38,7 @@ describe('stopped, where there is nothing better', () => {
     await eventually('it to go on', () => stateOf(pid) === 'S');
   });
 
-  test('a process that another program stopped stays stopped, if evictd did not stop any', async () => {
+  test('that another program stopped stay stopped, if evictd did not stop any', async () => {
     const { pid } = await victim.spawn('sleep', ['600']);
     process.kill(pid, 'SIGSTOP');
     await eventually('it to stop', () => stateOf(pid) === 'T');
@@ -47,7 +47,7 @@ describe('stopped, where there is nothing better', () => {
   });
 });
 
-describe.runIf(hasFreezer)('frozen', () => {
+describe.runIf(hasFreezer)('processes that are frozen', () => {
   let beside: Beside;
   let pid: number;
   beforeEach(async () => {
@@ -64,7 +64,7 @@ describe.runIf(hasFreezer)('frozen', () => {
   });
   const isFrozen = () => beside.read('freezer.state') !== 'THAWED\n';
 
-  test('thawed though the signals have taken every descriptor that there was', async () => {
+  test('are thawed though the signals have used every free descriptor', async () => {
     const freezer = new Freezer({ handle, openShared: (name) => open(name), openFreezers: () => [] });
     let giveBack = (): void => undefined;
     let over = Promise.resolve();
@@ -78,7 +78,7 @@ describe.runIf(hasFreezer)('frozen', () => {
     freezer.release();
   });
 
-  test('a thaw that fails is made up for at the next look, or at the end', () => {
+  test('are thawed with the next reading, or at the end, after a thaw that failed', () => {
     for (const again of ['thaw', 'release'] as const) {
       let failures = 1;
       const shared = new native.CgroupHandle(beside.dir);
@@ -108,7 +108,7 @@ describe.runIf(hasFreezer)('frozen', () => {
     }
   });
 
-  test('killed in it, and thawed: it ends', async () => {
+  test('end when they are killed and thawed', async () => {
     const freezer = new Freezer({ handle, openShared: (name) => open(name), openFreezers: () => [] });
     expect(freezer.whileFrozen(() => [isFrozen(), handle.signal(SIGKILL).signalled])).toEqual([true, 1]);
     await eventually('it to end', () => handle.processes().length === 0);

@@ -37,7 +37,7 @@ const endsIt = async () => {
 };
 
 describe.runIf(hasFreezer)('a victim that another program froze (docker pause on v1)', () => {
-  test('ends: it is thawed after the signal', async () => {
+  test('ends, because it is thawed after the signal', async () => {
     const beside = besideVictim('freezer', victim);
     const { pid, ended } = await victim.spawn('sleep', ['600']);
     beside.add(pid);
@@ -58,7 +58,7 @@ describe.runIf(hasFreezer)('a victim that another program froze (docker pause on
   };
   const removed = (directory: string) => eventually('it to be removed', () => attempt(() => (rmdirSync(directory), true)));
 
-  test('ends where only parts of it were frozen, in cgroups below', async () => {
+  test('ends if only cgroups below it were frozen', async () => {
     const beside = besideVictim('freezer', victim);
     const [running, ...paused] = await Promise.all(['running', 'a', 'b'].map(() => victim.spawn('sleep', ['600'])));
     beside.add(running?.pid ?? 0);
@@ -70,7 +70,7 @@ describe.runIf(hasFreezer)('a victim that another program froze (docker pause on
     beside.cleanup();
   });
 
-  test('ends where what was frozen is above the cgroup that its processes share', async () => {
+  test('ends if a cgroup above the one that its processes share was frozen', async () => {
     const beside = besideVictim('freezer', victim);
     const { pid, ended } = await victim.spawn('sleep', ['600']);
     mkdirSync(`${beside.dir}/inner`);
@@ -83,7 +83,7 @@ describe.runIf(hasFreezer)('a victim that another program froze (docker pause on
     beside.cleanup();
   });
 
-  test('ends where its processes share no cgroup that is theirs alone; a neighbour stays frozen', async () => {
+  test('ends if its processes share no cgroup of their own, and its neighbour stays frozen', async () => {
     const beside = besideVictim('freezer', victim);
     const members = [await victim.spawn('sleep', ['600']), await victim.spawn('sleep', ['600'])];
     const other = await bystander.spawn('sleep', ['600']);
@@ -99,7 +99,7 @@ describe.runIf(hasFreezer)('a victim that another program froze (docker pause on
     beside.cleanup();
   });
 
-  test('together with another workload, which stays frozen and alive', async () => {
+  test('ends, and another workload in the same freezer stays frozen and alive', async () => {
     const beside = besideVictim('freezer', victim);
     const { pid } = await victim.spawn('sleep', ['600']);
     const other = await bystander.spawn('sleep', ['600']);
@@ -124,7 +124,7 @@ describe.runIf(hasFreezer)('a victim that another program froze (docker pause on
 });
 
 describe.runIf(hasUnified)('a victim that another program froze in the unified hierarchy', () => {
-  test('ends, also the part of it that was frozen in a cgroup below', async () => {
+  test('ends, with the frozen cgroups below it', async () => {
     const beside = besideVictim('unified', victim);
     const inner = `${beside.dir}/paused`;
     const { pid, ended } = await victim.spawn('sleep', ['600']);

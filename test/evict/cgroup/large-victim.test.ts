@@ -44,8 +44,8 @@ async function startBelow(directory: string, script: string) {
   return { ...started, output: () => output };
 }
 
-describe('ends', () => {
-  test('where the processes are in one of two thousand cgroups, and evictd says so only then', async () => {
+describe('a large victim ends', () => {
+  test('where the processes are in one of two thousand cgroups, and only then is reported as ended', async () => {
     const children = makeWide(victim.dir, 2_000);
     const inside = await Promise.all([0, 700, 1_400, 1_999].map((index) => startBelow(children[index] ?? '', 'exec sleep 600')));
     begin();
@@ -57,21 +57,21 @@ describe('ends', () => {
     }
   });
 
-  test.each([200, 700])('where they are %d levels below', async (depth) => {
+  test.each([200, 700])('where the processes are %d levels below', async (depth) => {
     const { ended } = await startBelow(makeDeep(victim.dir, depth), 'exec sleep 600');
     begin();
     await killAll();
     expect(await ended).toBe('SIGKILL');
   });
 
-  test('where they fork all the time', async () => {
+  test('where the processes fork all the time', async () => {
     const children = makeWide(victim.dir, 1_000);
     for (const index of [10, 990]) await startBelow(children[index] ?? '', 'while :; do sleep 0.01 & done 2>/dev/null');
     begin();
     await killAll();
   });
 
-  test.runIf(isV1)('by several calls, each of which looks at a part', async () => {
+  test.runIf(isV1)('by several calls, each of which reads a part of it', async () => {
     const children = makeWide(victim.dir, 2_000);
     await Promise.all(children.filter((_, index) => index % 100 === 0).map((child) => startBelow(child, 'exec sleep 600')));
     begin();
@@ -81,7 +81,7 @@ describe('ends', () => {
   });
 });
 
-test.runIf(isV1)('SIGTERM comes to each process once, part by part', async () => {
+test.runIf(isV1)('SIGTERM is sent to each process once, part by part', async () => {
   const children = makeWide(victim.dir, 1_500);
   const script = 'trap "echo TERM" TERM; while :; do sleep 0.02; done';
   const inside = await Promise.all([0, 500, 1_000, 1_499].map((index) => startBelow(children[index] ?? '', script)));

@@ -48,7 +48,7 @@ function begin(process: WorkloadProcess, of = workload()): KillInProgress {
   return kill;
 }
 
-test('it ends, and the other processes of its workload go on', async () => {
+test('the process ends, and the other processes of its workload continue', async () => {
   const leak = await victim.spawn('sleep', ['600']);
   const session = await victim.spawn('sleep', ['600']);
   const kill = begin(chosen(leak.pid));
@@ -65,7 +65,7 @@ test('it ends, and the other processes of its workload go on', async () => {
   expect(victim.read('cgroup.procs').trim()).toBe(String(session.pid));
 });
 
-test('with its memory.oom.group all of that cgroup ends, what is freed is read of the workload, and the rest goes on', async () => {
+test('a process with memory.oom.group stands for that cgroup, the workload shows the freed memory, and the rest continues', async () => {
   const group = victim.child('group');
   const [leak, helper] = [await group.spawn('sleep', ['600']), await group.spawn('sleep', ['600'])];
   const session = await victim.child('session').spawn('sleep', ['600']);
@@ -82,7 +82,7 @@ test('with its memory.oom.group all of that cgroup ends, what is freed is read o
   expect(() => begin(chosen(session.pid, { group: { path: victim.path, id, anonBytes: 1n } }))).toThrow(/another cgroup has its name now/);
 });
 
-test('SIGTERM reaches a stopped process; one that ignores it stays until SIGKILL', async () => {
+test('SIGTERM reaches a stopped process, and a process that ignores it stays until SIGKILL', async () => {
   const stopped = await victim.spawn('perl', ['-e', '$SIG{TERM} = sub { exit 7 }; $| = 1; print "ready"; sleep while 1']);
   if (stopped.child.stdout) await once(stopped.child.stdout, 'data');
   process.kill(stopped.pid, 'SIGSTOP');
@@ -111,7 +111,7 @@ test('a process that its parent has not reaped has ended', async () => {
 });
 
 test.each<[what: string, overrides: Partial<WorkloadProcess>]>([['a later process with its pid', { startTicks: 1n }]])(
-  '%s is left alone',
+  '%s is not signalled',
   async (_what, overrides) => {
     const { pid, child } = await victim.spawn('sleep', ['600']);
     expect(() => begin(chosen(pid, overrides))).toThrow(expect.objectContaining({ code: 'EVICTD_KILL_GONE', errno: 'ESRCH' }) as Error);
@@ -119,7 +119,7 @@ test.each<[what: string, overrides: Partial<WorkloadProcess>]>([['a later proces
   },
 );
 
-test('one that has left its workload is left alone', async () => {
+test('a process that has left its workload is not signalled', async () => {
   const elsewhere = spawn('sleep', ['600']);
   try {
     await once(elsewhere, 'spawn');
@@ -129,7 +129,7 @@ test('one that has left its workload is left alone', async () => {
   }
 });
 
-test('one that has ended is gone, which is no failure of the kill', async () => {
+test('a process that has ended is gone, which is not a failed kill', async () => {
   const { pid, child, ended } = await victim.spawn('sleep', ['600']);
   const before = chosen(pid);
   child.kill('SIGKILL');
@@ -137,13 +137,13 @@ test('one that has ended is gone, which is no failure of the kill', async () => 
   expect(() => begin(before)).toThrow(expect.objectContaining({ code: 'EVICTD_KILL_GONE', errno: 'ESRCH' }) as Error);
 });
 
-test('a protected workload keeps it', async () => {
+test('a protected workload keeps the process', async () => {
   const { pid } = await victim.spawn('sleep', ['600']);
   expect(() => begin(chosen(pid), workload({ kind: 'critical' }))).toThrow(
     expect.objectContaining({ code: 'EVICTD_KILL_PROTECTED' }) as Error,
   );
 });
 
-test('an eviction of a whole workload is that of the others', () => {
+test('the eviction of a whole workload is left to the other evictors', () => {
   expect(() => evictor.begin(workload())).toThrow('the whole workload');
 });

@@ -53,21 +53,21 @@ describe.runIf(others.length > 0).each(tried)('a cgroup of the %s hierarchy', (n
   };
   const inode = (dir: string): bigint => statSync(dir, { bigint: true }).ino;
 
-  test('that holds exactly the victim is found', async () => {
+  test('that has exactly the processes of the victim is found', async () => {
     const { pid } = await victim.spawn('sleep', ['600']);
     const inner = await victim.child('inner').spawn('sleep', ['600']);
     for (const member of [pid, inner.pid]) beside.add(member);
     expect(found()).toBe(inode(beside.dir));
   });
 
-  test('with another process is not', async () => {
+  test('that has another process is not found', async () => {
     const { pid } = await victim.spawn('sleep', ['600']);
     const other = await bystander.spawn('sleep', ['600']);
     for (const member of [pid, other.pid]) beside.add(member);
     expect(found()).toBeUndefined();
   });
 
-  test('with another process in a cgroup whose name begins with a dot is not', async () => {
+  test('that has another process in a child whose name begins with a dot is not found', async () => {
     const { pid } = await victim.spawn('sleep', ['600']);
     const other = await bystander.spawn('sleep', ['600']);
     const hidden = `${beside.dir}/.hidden`;
@@ -82,18 +82,18 @@ describe.runIf(others.length > 0).each(tried)('a cgroup of the %s hierarchy', (n
     }
   });
 
-  test('that holds a part of the victim is not, and the root never is', async () => {
+  test('that has a part of the victim is not found, and the root never is', async () => {
     const inside = await victim.spawn('sleep', ['600']);
     await victim.spawn('sleep', ['600']);
     beside.add(inside.pid);
     expect(found()).toBeUndefined();
   });
 
-  test('an empty victim: nothing is found', () => {
+  test('is not found for an empty victim', () => {
     expect(found()).toBeUndefined();
   });
 
-  test('however few descriptors are left (a fork bomb): none of them is kept', async () => {
+  test('is found with few descriptors left (a fork bomb), and none is kept', async () => {
     const { memory, [name]: other } = hierarchies;
     if (!memory || !other) throw new Error('they are not here');
     const { pid } = await victim.spawn('sleep', ['600']);
@@ -116,7 +116,7 @@ describe.runIf(others.length > 0).each(tried)('a cgroup of the %s hierarchy', (n
     held.handle.close();
   });
 
-  test('the victim is spread over cgroups below one: that one is found', async () => {
+  test('above the cgroups that the victim is spread over is found', async () => {
     const parts = ['a', 'b'].map((part) => `${beside.dir}/${part}`);
     for (const part of parts) mkdirSync(part);
     try {

@@ -51,7 +51,7 @@ test('the exit of the last process is reported once, and no process is left then
   expect(native.watchCount()).toBe(0);
 });
 
-test('not while one is left', async () => {
+test('the exit is not reported while one process is left', async () => {
   await victim.spawn('sleep', ['600'], { ignoring: 'TERM' });
   const { ended } = await victim.spawn('sleep', ['600']);
   const kill = begin();
@@ -79,7 +79,7 @@ test('an exit before the watch is reported, too', async () => {
   expect(native.watchCount()).toBe(0);
 });
 
-test('after close() there is no callback, and nothing is held', async () => {
+test('after close() there is no callback, and no descriptor is left', async () => {
   const before = descriptors();
   const { ended } = await victim.spawn('sleep', ['600']);
   const kill = begin();

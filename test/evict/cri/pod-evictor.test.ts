@@ -80,8 +80,8 @@ const calls = (): string[] =>
 const isGone = (kill: KillInProgress): Promise<unknown> => eventually('it is gone', () => kill.read().processes === 0, { ms: 20_000 });
 const isReported = (count: number): Promise<unknown> => eventually('it is reported', () => outcomes.length === count);
 
-describe('softly', () => {
-  test('the runtime is asked for each container, with the grace in seconds, and evictd sends no signal', async () => {
+describe('a soft eviction of a pod', () => {
+  test('asks the runtime to stop each container with the grace in seconds, and sends no signal', async () => {
     const kill = begin();
     expect(kill.terminate()).toMatchObject({ processes: 1, error: undefined });
     await eventually('it is asked', () => calls().length === 3);
@@ -91,13 +91,13 @@ describe('softly', () => {
     expect(removals.unfinished).toEqual([]);
   });
 
-  test('a part of a second is one: 0 would be SIGKILL', async () => {
+  test('rounds a part of a second up, because 0 would be SIGKILL', async () => {
     begin({}, SECOND / 10n).terminate();
     await eventually('it is asked', () => fake.requests.some(([call]) => call === 'StopContainer'));
     expect(fake.requests.find(([call]) => call === 'StopContainer')?.[1]).toMatchObject({ timeout: 1 });
   });
 
-  test('its containers have ended: the pod is stopped, too, and removed when all of it has', async () => {
+  test('stops the pod when its containers have ended, and removes it when all processes have', async () => {
     fake.handlers = { ...fake.handlers, StopContainer: nothing, StopPodSandbox: () => (member.child.kill('SIGKILL'), {}) };
     const kill = begin();
     kill.terminate();
@@ -108,9 +108,9 @@ describe('softly', () => {
   });
 
   test.each([
-    ['it refuses', { StopContainer: broken }],
-    ['it hangs', { Version: () => 'hang' as const }],
-  ])('%s: SIGTERM', async (_how, handlers) => {
+    ['refuses', { StopContainer: broken }],
+    ['hangs', { Version: () => 'hang' as const }],
+  ])('sends SIGTERM if the runtime %s', async (_how, handlers) => {
     fake.handlers = { ...fake.handlers, ...handlers };
     const kill = begin({}, 2n * SECOND);
     kill.terminate();
@@ -118,7 +118,7 @@ describe('softly', () => {
     expect(await member.ended).toBe('SIGTERM');
   });
 
-  test('it is not there: SIGTERM', async () => {
+  test('sends SIGTERM if there is no runtime', async () => {
     fake.stop();
     const kill = begin();
     kill.terminate();
@@ -126,7 +126,7 @@ describe('softly', () => {
     expect(await member.ended).toBe('SIGTERM');
   });
 
-  test('a pod of a kubelet: SIGTERM, and its runtime is not asked to stop or remove it', async () => {
+  test('sends SIGTERM to a pod of a kubelet, and does not ask its runtime to stop or remove it', async () => {
     const kill = begin({}, 30n * SECOND, { kubernetes: { uid: 'u', namespace: 'shop', name: 'web', labels: {}, priority: 0 } });
     kill.terminate();
     await isGone(kill);
@@ -134,7 +134,7 @@ describe('softly', () => {
     expect([await member.ended, calls(), removals.unfinished]).toEqual(['SIGTERM', [], []]);
   });
 
-  test('it answers, and takes its time: the containers are its business', async () => {
+  test('leaves the containers to a runtime that answers slowly', async () => {
     const kill = begin({}, 10n * SECOND);
     const since = process.hrtime.bigint();
     kill.terminate();
@@ -148,8 +148,8 @@ describe('softly', () => {
   });
 });
 
-describe('at once', () => {
-  test('its processes first, then it is removed', async () => {
+describe('a hard eviction of a pod', () => {
+  test('kills its processes first, and removes it then', async () => {
     const kill = begin();
     kill.kill();
     await isGone(kill);
@@ -161,7 +161,7 @@ describe('at once', () => {
     expect(removals.unfinished).toEqual([]);
   });
 
-  test('a container: its pod stays where it has another one', async () => {
+  test('of a container leaves the pod if it has another one', async () => {
     fake.handlers = { ...fake.handlers, ListContainers: () => ({ containers: [{ id: 'b', pod_sandbox_id: 'p', state: 2 }] }) };
     const kill = begin({ containers: ['a'], isPod: false });
     kill.kill();
@@ -170,7 +170,7 @@ describe('at once', () => {
     expect(calls()).toEqual(['RemoveContainer a', 'ListContainers']);
   });
 
-  test('the last container of a pod: the pod goes, too', async () => {
+  test('of the last container removes the pod, too', async () => {
     fake.handlers = { ...fake.handlers, ListContainers: () => ({ containers: [{ id: 'z', pod_sandbox_id: 'other', state: 1 }] }) };
     const kill = begin({ containers: ['a'], isPod: false });
     kill.kill();
@@ -179,7 +179,7 @@ describe('at once', () => {
     expect(calls()).toEqual(['RemoveContainer a', 'ListContainers', 'StopPodSandbox p', 'RemovePodSandbox p']);
   });
 
-  test('a pod that is removed already counts as removed', async () => {
+  test('accepts a pod that is already removed', async () => {
     fake.handlers = { ...fake.handlers, RemovePodSandbox: () => Promise.reject(Object.assign(new Error(), { code: 5 })) };
     const kill = begin();
     kill.kill();
@@ -188,7 +188,7 @@ describe('at once', () => {
     expect(outcomes).toEqual([undefined]);
   });
 
-  test('a removal that fails is reported once, and repeated until it works', async () => {
+  test('reports a failed removal once, and repeats it until it works', async () => {
     const { handlers } = fake;
     fake.handlers = { ...handlers, RemovePodSandbox: broken };
     const kill = begin();
@@ -208,7 +208,7 @@ describe('at once', () => {
   });
 });
 
-test('a reload takes its runtime away and brings it back: it is removed by the one that is asked then', async () => {
+test('a pod whose runtime a reload takes away and brings back is removed by the new runtime', async () => {
   source = undefined;
   const kill = begin();
   kill.kill();
@@ -246,7 +246,7 @@ test.each<[rule: string, answer: Pick<SignalResult, 'error' | 'passing'>, isRemo
   ['SIGKILL could not be sent', { error: 'EMFILE', passing: 'unsent' }, false],
   ['SIGKILL has reached some', { error: 'EPERM', passing: 'in part' }, true],
   ['SIGKILL has reached all, and a process hangs', { error: undefined }, true],
-])('a pod that has not ended when its eviction ends: %s', async (_rule, answer, isRemoved) => {
+])('a pod that has not ended when its eviction ends is removed or not: %s', async (_rule, answer, isRemoved) => {
   const cgroup: KillInProgress = {
     terminate: () => ({ atNs: 0n, processes: 1, error: undefined }),
     kill: () => ({ atNs: 0n, processes: 1, ...answer }),
@@ -261,7 +261,7 @@ test.each<[rule: string, answer: Pick<SignalResult, 'error' | 'passing'>, isRemo
   if (isRemoved) await isReported(1);
 });
 
-test('a workload that is not a pod is ended in its cgroup, and nothing is removed', async () => {
+test('a workload that is not a pod is evicted by the other evictor', async () => {
   const evictor = openPodEvictor(openCgroupEvictor(native, readHierarchies()), () => undefined, removals);
   const { path, dir } = victim;
   const kill = evictor.begin(workload('web', { id: path, path, startOrder: statSync(dir, { bigint: true }).ino }));
@@ -271,7 +271,7 @@ test('a workload that is not a pod is ended in its cgroup, and nothing is remove
   expect(removals.unfinished).toEqual([]);
 });
 
-test('at a shutdown of the machine nothing is removed', async () => {
+test('no pod is removed at a shutdown of the machine', async () => {
   const { path, dir } = victim;
   const pod = workload('default/web', { id: path, path, startOrder: statSync(dir, { bigint: true }).ino, runtime: part });
   const kill = openPodEvictor(openCgroupEvictor(native, readHierarchies()), () => runtime, undefined).begin(pod);

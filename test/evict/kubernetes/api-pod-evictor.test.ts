@@ -37,14 +37,14 @@ function pod(answer: PodEvictionAnswer, later = answer) {
 const begin = ({ evictor }: ReturnType<typeof pod>, graceNs: bigint, { cause } = softEviction()): KillInProgress =>
   evictor.begin(POD, undefined, graceNs, false, undefined, cause);
 
-test('for a hard threshold evictd signals it, whatever the grace period, and asks nothing', () => {
+test('at a hard threshold evictd signals the pod, whatever the grace period, and calls no API', () => {
   const killed = pod('accepted');
   begin(killed, 0n, eviction()).kill();
   begin(killed, 30n * SECOND, eviction()).terminate();
   expect(killed.events).toEqual(['SIGKILL', 'SIGTERM']);
 });
 
-test('for all else the API server is asked, however short the grace period is', () => {
+test('for any other reason the API server is asked, however short the grace period is', () => {
   const asked = pod('accepted');
   begin(asked, SECOND).terminate();
   begin(asked, SECOND, disruption('taint')).terminate();
@@ -52,17 +52,17 @@ test('for all else the API server is asked, however short the grace period is', 
 });
 
 test.each<[when: string, answer: PodEvictionAnswer, unanswered: true | undefined]>([
-  ['before it is sent', 'unsent', true],
+  ['before the request is sent', 'unsent', true],
   ['while there is no answer', { sentNs: process.hrtime.bigint() + 3_600n * SECOND }, true],
   ['with an answer', 'accepted', undefined],
-])('the grace period begins with the answer: %s', (_when, answer, unanswered) => {
+])('the grace period begins with the answer of the API server: %s', (_when, answer, unanswered) => {
   const it = pod(answer);
   const kill = begin(it, SECOND);
   kill.terminate();
   expect(kill.read().unanswered).toBe(unanswered);
 });
 
-test('the API server ends it: SIGKILL at the end of the grace period alone', () => {
+test('after the API server has accepted, evictd sends only SIGKILL, at the end of the grace period', () => {
   const accepted = pod('accepted');
   const kill = begin(accepted, 30n * SECOND);
   kill.terminate();
@@ -71,7 +71,7 @@ test('the API server ends it: SIGKILL at the end of the grace period alone', () 
   expect(accepted.events).toEqual(['asked 30 false', 'SIGKILL']);
 });
 
-test('an API server that is known to be away: SIGTERM with the first look, and not again', () => {
+test('with an API server that is known to be away evictd sends SIGTERM at once, and not again', () => {
   const away = pod('unanswered');
   const kill = begin(away, 30n * SECOND);
   kill.terminate();
@@ -81,7 +81,7 @@ test('an API server that is known to be away: SIGTERM with the first look, and n
 });
 
 test.each<[PodEvictionAnswer]>([['unanswered'], [{ sentNs: process.hrtime.bigint() - 4n * SECOND }]])(
-  'no usable answer: SIGTERM, after the deletion is pending',
+  'without a usable answer evictd sends SIGTERM, after the deletion is pending',
   (given) => {
     const unanswered = pod('unsent', given);
     const kill = begin(unanswered, 30n * SECOND);
@@ -92,14 +92,14 @@ test.each<[PodEvictionAnswer]>([['unanswered'], [{ sentNs: process.hrtime.bigint
   },
 );
 
-test('after a restart the eviction is asked for again, unless the pod was killed', () => {
+test('after a restart the eviction is requested again, unless the pod was killed', () => {
   const resumed = pod('accepted');
   begin(resumed, 30n * SECOND).resume?.(false);
   begin(resumed, 30n * SECOND).resume?.(true);
   expect(resumed.events).toEqual(['asked 30 true', 'resume false', 'resume true']);
 });
 
-test('a budget that refuses: the eviction has failed for now, with the reason', () => {
+test('a budget that refuses makes the eviction fail for now, with the reason', () => {
   const refused = pod({ refused: 'its disruption budget does not permit it now' });
   const victims = new Victims(refused.evictor, () => undefined);
   const decision = softEviction();

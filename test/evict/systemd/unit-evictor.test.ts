@@ -104,7 +104,7 @@ const isTerminated = async (kill: KillInProgress): Promise<void> => {
   expect(await member.ended).toBe('SIGTERM');
 };
 
-test('systemd is asked, for its sockets first, and evictd sends no signal', async () => {
+test('systemd is asked to stop the unit, its sockets first, and evictd sends no signal', async () => {
   const kill = await begin(decided);
   expect(kill.terminate()).toMatchObject({ processes: 1, error: undefined });
   await eventually('it is answered', () => kill.systemd?.());
@@ -114,14 +114,14 @@ test('systemd is asked, for its sockets first, and evictd sends no signal', asyn
   expect(readFileSync(`/proc/${String(member.pid)}/stat`, 'utf8')).toContain('(sleep)');
 });
 
-test('what is kept stopped is not started by a timer either', async () => {
+test('a timer does not start a unit that is kept stopped', async () => {
   const kill = await begin({ ...decided, hold });
   kill.terminate();
   await eventually('it was asked', () => requested().length === 3);
   expect(requested()).toEqual(['evictd-test.socket', 'evictd-test.timer', NAME]);
 });
 
-test('systemd refuses: SIGTERM', async () => {
+test('evictd sends SIGTERM when systemd refuses', async () => {
   const kill = await begin(decided);
   peer.answer = () => ({ error: 'org.freedesktop.systemd1.OnlyByDependency' });
   kill.terminate();
@@ -129,7 +129,7 @@ test('systemd refuses: SIGTERM', async () => {
   expect(kill.systemd?.()).toEqual({ units: [], errors: ['evictd-test.socket: it says no', `${NAME}: it says no`] });
 });
 
-test('the stop job is queued behind others: queued is reported, and SIGTERM comes in the last quarter of the grace', async () => {
+test('a stop job behind others is reported as queued, and SIGTERM is sent in the last quarter of the grace', async () => {
   const kill = await begin(decided, undefined, 4n * SECOND);
   const { atNs } = kill.terminate();
   await eventually('it is answered', () => kill.systemd?.());
@@ -138,14 +138,14 @@ test('the stop job is queued behind others: queued is reported, and SIGTERM come
   expect(process.hrtime.bigint() - atNs).toBeGreaterThanOrEqual(3n * SECOND);
 });
 
-test('… or when that may wait no longer', async () => {
+test('SIGTERM is sent for a queued stop job when it may wait no longer', async () => {
   const kill = await begin({ ...decided, queuesNs: 2n * SECOND }, undefined, 3_600n * SECOND);
   const { atNs } = kill.terminate();
   await isTerminated(kill);
   expect(process.hrtime.bigint() - atNs).toBeGreaterThanOrEqual(2n * SECOND);
 });
 
-test('what systemd has begun to stop is not waiting, and gets no signal beside', async () => {
+test('a unit that systemd has begun to stop is not queued, and gets no signal from evictd', async () => {
   const kill = await begin({ ...decided, queuesNs: SECOND });
   kill.terminate();
   await eventually('it is answered', () => kill.systemd?.());
@@ -158,7 +158,7 @@ test('what systemd has begun to stop is not waiting, and gets no signal beside',
   expect(kill.read().processes).toBe(1);
 });
 
-test('systemd refuses the socket only: the unit is its business', async () => {
+test('a unit whose socket systemd refuses to stop is left to systemd', async () => {
   const kill = await begin(decided);
   const { answer } = peer;
   peer.answer = (call) => (call.body?.[0] === NAME ? answer(call) : { error: 'a.b.C' });
@@ -170,16 +170,19 @@ test('systemd refuses the socket only: the unit is its business', async () => {
 test.each([
   { grace: '5 s', graceNs: 5n * SECOND, atLeastNs: SECOND },
   { grace: '15 s', graceNs: 15n * SECOND, atLeastNs: (3n * SECOND) / 2n },
-])('systemd does not answer: SIGTERM after a second, or a tenth of the grace of $grace', async ({ graceNs, atLeastNs }) => {
-  const kill = await begin(decided, undefined, graceNs);
-  peer.answer = () => undefined;
-  const { atNs } = kill.terminate();
-  expect(kill.read().processes).toBe(1);
-  await isTerminated(kill);
-  expect(process.hrtime.bigint() - atNs).toBeGreaterThanOrEqual(atLeastNs);
-});
+])(
+  'evictd sends SIGTERM if systemd does not answer for a second, or for a tenth of the grace of $grace',
+  async ({ graceNs, atLeastNs }) => {
+    const kill = await begin(decided, undefined, graceNs);
+    peer.answer = () => undefined;
+    const { atNs } = kill.terminate();
+    expect(kill.read().processes).toBe(1);
+    await isTerminated(kill);
+    expect(process.hrtime.bigint() - atNs).toBeGreaterThanOrEqual(atLeastNs);
+  },
+);
 
-test('the connection is lost: SIGTERM', async () => {
+test('evictd sends SIGTERM when the connection is lost', async () => {
   const kill = await begin(decided);
   peer.answer = () => undefined;
   kill.terminate();
@@ -188,7 +191,7 @@ test('the connection is lost: SIGTERM', async () => {
   await isTerminated(kill);
 });
 
-test('there is no connection: SIGTERM at once', async () => {
+test('evictd sends SIGTERM at once without a connection', async () => {
   const kill = await begin(decided);
   peer.close();
   await eventually('it is lost', () => !units.connect());
@@ -197,7 +200,7 @@ test('there is no connection: SIGTERM at once', async () => {
   expect(kill.systemd?.()).toBeUndefined();
 });
 
-test.each(['inactive', 'failed'])('systemd has finished with the unit (%s), and a process is left: SIGTERM', async (end) => {
+test.each(['inactive', 'failed'])('evictd sends SIGTERM if a process is left when systemd has finished with the unit (%s)', async (end) => {
   const kill = await begin(decided);
   kill.terminate();
   await eventually('it is answered', () => kill.systemd?.());
@@ -208,7 +211,7 @@ test.each(['inactive', 'failed'])('systemd has finished with the unit (%s), and 
   await isTerminated(kill);
 });
 
-test.each(['inactive', 'failed'])('no process is left: it is stopping until systemd has finished with the unit (%s)', async (end) => {
+test.each(['inactive', 'failed'])('a unit without processes is stopping until systemd has finished with it (%s)', async (end) => {
   const kill = await begin(decided);
   kill.terminate();
   await eventually('it is answered', () => kill.systemd?.());
@@ -234,7 +237,7 @@ test('a unit without processes that systemd does not stop is not stopping', asyn
   expect(kill.read().stopping).toBeUndefined();
 });
 
-test('systemd has forgotten the unit, and a process is left: SIGTERM', async () => {
+test('evictd sends SIGTERM to a process of a unit that systemd has forgotten', async () => {
   const kill = await begin(decided);
   kill.terminate();
   await eventually('it is answered', () => kill.systemd?.());
@@ -244,7 +247,7 @@ test('systemd has forgotten the unit, and a process is left: SIGTERM', async () 
   await isTerminated(kill);
 });
 
-test('an earlier evictd has asked systemd, which has finished: the rest gets SIGTERM, and systemd is not asked again', async () => {
+test('after a stop job of an earlier evictd the remaining processes get SIGTERM, and systemd is not asked again', async () => {
   const kill = await begin(decided);
   kill.resume?.(false);
   expect(kill.read().processes).toBe(1);
@@ -260,7 +263,7 @@ test.each<[what: string, unit: UnitDecision, part: UnitPart]>([
     { ...decided, stop: { kind: 'signal', because: 'protected', unit: 'dear', affected: [] } },
     { name: NAME, manager: 'system' },
   ],
-])('%s gets SIGTERM, and systemd is not asked', async (_what, unit, part) => {
+])('%s gets SIGTERM, and systemd is not asked to stop it', async (_what, unit, part) => {
   const kill = await begin(unit, part);
   kill.terminate();
   await isTerminated(kill);
@@ -275,7 +278,7 @@ test('SIGKILL is sent before systemd is asked, which happens only if the unit sh
   expect(requested()).toEqual([]);
 });
 
-test('… and where it is, once, however often it is killed', async () => {
+test('systemd is asked once to keep a unit stopped, however often the unit is killed', async () => {
   const kill = await begin({ ...decided, hold });
   kill.kill();
   kill.kill();
@@ -283,7 +286,7 @@ test('… and where it is, once, however often it is killed', async () => {
   expect(requested()).toEqual(['evictd-test.socket', 'evictd-test.timer', NAME]);
 });
 
-test('SIGKILL does not wait until it is known what depends on the unit: the stop request follows then', async () => {
+test('SIGKILL does not wait for the dependencies of the unit, and the stop request follows when they are known', async () => {
   const kill = await begin({ ...decided, hold });
   sure = () => 'awaited';
   kill.kill();
@@ -296,10 +299,10 @@ test('SIGKILL does not wait until it is known what depends on the unit: the stop
 });
 
 test.each<[rule: string, answer: ReturnType<typeof sure>, why: RegExp]>([
-  ['more depends on it than was decided', { ...stop, dependants: ['db.service'] }, /has changed meanwhile/],
-  ['it may not be stopped', { kind: 'signal', because: 'protected', unit: 'db.service', affected: [] }, /has changed meanwhile/],
+  ['more units depend on it than at the decision', { ...stop, dependants: ['db.service'] }, /has changed meanwhile/],
+  ['the unit may not be stopped', { kind: 'signal', because: 'protected', unit: 'db.service', affected: [] }, /has changed meanwhile/],
   ['systemd does not say in time', 'awaited', /did not report in time/],
-])('a killed unit is not stopped, and that is reported, where %s', async (_rule, answer, why) => {
+])('a killed unit is not stopped, which is reported, where %s', async (_rule, answer, why) => {
   const kill = await begin({ ...decided, hold });
   sure = () => answer;
   kill.kill();
@@ -309,7 +312,7 @@ test.each<[rule: string, answer: ReturnType<typeof sure>, why: RegExp]>([
   expect(requested()).toEqual([]);
 });
 
-test('systemd refuses to stop a unit that should stay stopped: reported even long after the eviction', async () => {
+test('a refused stop of a unit that should stay stopped is reported even long after the eviction', async () => {
   const kill = await begin({ ...decided, hold });
   peer.answer = () => ({ error: 'org.freedesktop.systemd1.OnlyByDependency' });
   kill.kill();
@@ -329,8 +332,8 @@ test('without a connection nothing is reported about units that should stay stop
   expect([notStopped, kill.systemd?.()]).toEqual([[], undefined]);
 });
 
-test.each(['is still there', 'was removed'])(
-  'killed by a standing order, its cgroup %s: systemd is asked to keep it stopped',
+test.each(['still exists', 'was removed'])(
+  'systemd is asked to keep a unit stopped that a standing order killed, when its cgroup %s',
   async (cgroup) => {
     if (cgroup === 'was removed') await victim.cleanup();
     const kill = await begin({ ...decided, hold }, undefined, 0n, true);

@@ -22,8 +22,8 @@ function begin(windows: PlayedWindows, source: WorkloadSourceSpec, chosen = work
   return openWindowsEvictor(windows, ({ name, path }) => name === 'db.exe' && path !== '', OWN).begin(chosen);
 }
 
-describe('a tree', () => {
-  test('all of it is ended, the oldest first, and is gone when each has exited', () => {
+describe('the eviction of a process tree', () => {
+  test('ends all processes, the oldest first, and is complete when each has exited', () => {
     const windows = new PlayedWindows();
     const root = windows.start({ name: 'a.exe' });
     const child = windows.start({ name: 'b.exe', parent: root });
@@ -43,7 +43,7 @@ describe('a tree', () => {
     expect(windows.openHandles).toBe(0);
   });
 
-  test('processes forked during the end are found, until there are no new ones', () => {
+  test('finds processes that fork during the end, until there are no new ones', () => {
     const windows = new PlayedWindows();
     windows.start({ name: 'bomb.exe', forks: 3 });
     const kill = begin(windows, APPS);
@@ -52,7 +52,7 @@ describe('a tree', () => {
     expect(kill.read()).toMatchObject({ processes: 0, removed: true });
   });
 
-  test('an orphan whose parent has ended first belongs to it: the number of that one is still held', () => {
+  test('includes an orphan whose parent has ended first, because the handle of the parent keeps its pid', () => {
     const windows = new PlayedWindows();
     const root = windows.start({ name: 'a.exe' });
     const child = windows.start({ name: 'b.exe', parent: root });
@@ -67,7 +67,7 @@ describe('a tree', () => {
     expect(windows.done.at(-1)).toBe(`terminate ${String(late)}`);
   });
 
-  test('there is no way to ask a tree to end: a soft eviction ends it, too', () => {
+  test('ends a tree at a soft threshold, too, because Windows has no request to end one', () => {
     const windows = new PlayedWindows();
     const root = windows.start({ name: 'a.exe' });
     begin(windows, APPS).terminate();
@@ -81,7 +81,7 @@ describe('a tree', () => {
       'no process was ended: it contains evictd or an ancestor of evictd',
     ],
     [
-      'what evictd descends from',
+      'an ancestor of evictd',
       (windows, root) => windows.start({ name: 'node.exe', pid: OWN, parent: windows.start({ name: 'shell.exe', parent: root }) }),
       'no process was ended: it contains evictd or an ancestor of evictd',
     ],
@@ -91,11 +91,11 @@ describe('a tree', () => {
       'no process was ended: Windows needs it: b.exe: the machine stops without it',
     ],
     [
-      'one that a rule calls critical',
+      'a program that a rule calls critical',
       (windows, root) => windows.start({ name: 'db.exe', parent: windows.start({ name: 'cmd.exe', parent: root }) }),
       'no process was ended: contains db.exe, which is protected',
     ],
-  ])('at the last moment %s is found in it: no process is ended', (_rule, start, error) => {
+  ])('ends no process if at the last moment the tree has %s', (_rule, start, error) => {
     const windows = new PlayedWindows();
     const root = windows.start({ name: 'a.exe' });
     const kill = begin(windows, APPS);
@@ -104,7 +104,7 @@ describe('a tree', () => {
     expect(windows.done).toEqual([]);
   });
 
-  test('one that may not be ended is said, and the others are', () => {
+  test('reports a process that may not be ended, and ends the others', () => {
     const windows = new PlayedWindows();
     const root = windows.start({ name: 'a.exe' });
     const child = windows.start({ name: 'b.exe', parent: root });
@@ -119,7 +119,7 @@ describe('a tree', () => {
     expect([windows.runs(child), kill.read().processes]).toEqual([false, 1]);
   });
 
-  test('one that cannot be held because evictd is short of something is tried again', () => {
+  test('tries again to open a process that could not be opened for want of resources', () => {
     const windows = new PlayedWindows();
     const root = windows.start({ name: 'a.exe' });
     windows.refusals.set(`open ${String(root)}`, PlayedWindows.refusal('ERROR_COMMITMENT_LIMIT'));
@@ -133,14 +133,14 @@ describe('a tree', () => {
     expect(kill.kill()).toMatchObject({ processes: 1, error: undefined });
   });
 
-  test('nor may one that is denied be ended the next time', () => {
+  test('does not try a denied process again', () => {
     const windows = new PlayedWindows();
     const root = windows.start({ name: 'a.exe' });
     windows.refusals.set(`open ${String(root)}`, PlayedWindows.refusal('ERROR_ACCESS_DENIED'));
     expect(begin(windows, APPS).kill()).toMatchObject({ processes: 0, passing: undefined });
   });
 
-  test('one that comes later and is denied takes nothing from those that were ended', () => {
+  test('still counts the ended processes when a new one is denied', () => {
     const windows = new PlayedWindows();
     const root = windows.start({ name: 'a.exe' });
     const kill = begin(windows, APPS);
@@ -158,7 +158,7 @@ describe('a tree', () => {
     });
   });
 
-  test('if processes cannot be listed, none is ended, and the next call tries again', () => {
+  test('ends no process if processes cannot be listed, and the next call tries again', () => {
     const windows = new PlayedWindows();
     windows.start({ name: 'a.exe' });
     const kill = begin(windows, APPS);
@@ -173,7 +173,7 @@ describe('a tree', () => {
     expect(kill.kill().error).toBeUndefined();
   });
 
-  test('if processes cannot be listed, the end of the known ones is not the end: there may be new ones', () => {
+  test('is not complete while processes cannot be listed, because there may be new ones', () => {
     const windows = new PlayedWindows();
     const root = windows.start({ name: 'a.exe' });
     const kill = begin(windows, APPS);
@@ -182,7 +182,7 @@ describe('a tree', () => {
     expect(kill.read()).toMatchObject({ processes: 1, removed: false });
   });
 
-  test('another process with its number is not meant', () => {
+  test('does not affect another process with the pid', () => {
     const windows = new PlayedWindows();
     const root = windows.start({ name: 'a.exe' });
     const chosen = workload(windows, APPS);
@@ -191,7 +191,7 @@ describe('a tree', () => {
     expect(() => begin(windows, APPS, chosen)).toThrow(expect.objectContaining({ code: 'EVICTD_KILL_GONE', errno: 'ESRCH' }));
   });
 
-  test('nor where it gets the number between the look and the hold', () => {
+  test('does not affect a process that gets the pid between list and open', () => {
     const windows = new PlayedWindows();
     const root = windows.start({ name: 'a.exe' });
     const chosen = workload(windows, APPS);
@@ -203,7 +203,7 @@ describe('a tree', () => {
     expect([windows.done, windows.openHandles]).toEqual([[], 0]);
   });
 
-  test('a process that reuses the pid of one that could not be held does not belong to the tree, nor do its children', () => {
+  test('does not include a process that reuses the pid of one that could not be opened, nor its children', () => {
     const windows = new PlayedWindows();
     const root = windows.start({ name: 'a.exe' });
     windows.refusals.set(`open ${String(root)}`, PlayedWindows.refusal('ERROR_ACCESS_DENIED'));
@@ -216,7 +216,7 @@ describe('a tree', () => {
     expect([windows.done, kill.read()]).toMatchObject([[], { processes: 0, removed: true }]);
   });
 
-  test('a root that cannot be held for want of memory is not gone: it is tried again', () => {
+  test('tries again if the root cannot be opened for want of memory', () => {
     const windows = new PlayedWindows();
     const root = windows.start({ name: 'a.exe' });
     const chosen = workload(windows, APPS);
@@ -227,7 +227,7 @@ describe('a tree', () => {
     expect([kill.read().processes, windows.done]).toEqual([1, []]);
   });
 
-  test('a child that Windows does not report may be critical: no process is ended', () => {
+  test('ends no process if Windows does not report a child, which may be critical', () => {
     const windows = new PlayedWindows();
     const root = windows.start({ name: 'a.exe' });
     const kill = begin(windows, APPS);
@@ -236,7 +236,7 @@ describe('a tree', () => {
     expect(windows.done).toEqual([]);
   });
 
-  test('one that is held, and of which the system does not tell any more, is still the same', () => {
+  test('keeps a process that is open, although the list does not have it any more', () => {
     const windows = new PlayedWindows();
     const root = windows.start({ name: 'a.exe' });
     const child = windows.start({ name: 'b.exe', parent: root });
@@ -248,7 +248,7 @@ describe('a tree', () => {
   });
 });
 
-describe('a service', () => {
+describe('the eviction of a service', () => {
   const WEB: WorkloadSourceSpec = { service: 'web' };
   const play = (): { windows: PlayedWindows; pid: number } => {
     const windows = new PlayedWindows();
@@ -257,7 +257,7 @@ describe('a service', () => {
     return { windows, pid };
   };
 
-  test('soft: the service manager stops it, and no process is terminated', () => {
+  test('asks the service manager to stop it at a soft threshold, and ends no process', () => {
     const { windows, pid } = play();
     const kill = begin(windows, WEB);
     expect(kill.terminate()).toMatchObject({ processes: 1, error: undefined });
@@ -266,7 +266,7 @@ describe('a service', () => {
     expect(kill.read()).toMatchObject({ processes: 0, removed: true });
   });
 
-  test('hard: its processes are terminated', () => {
+  test('ends its processes at a hard threshold', () => {
     const { windows, pid } = play();
     const child = windows.start({ name: 'cgi.exe', parent: pid });
     begin(windows, WEB).kill();
@@ -282,14 +282,14 @@ describe('a service', () => {
     ['RPC_S_OUT_OF_RESOURCES', ['stop web'], 'unsent'],
     ['ERROR_INVALID_SERVICE_CONTROL', ['stop web', 'terminate 100'], undefined],
     ['ERROR_ACCESS_DENIED', ['stop web', 'terminate 100'], undefined],
-  ])('asked to stop it answers %s', (code, done, passing) => {
+  ])('has the state of a service that answers %s', (code, done, passing) => {
     const { windows } = play();
     windows.refusals.set('stop web', PlayedWindows.refusal(code));
     expect(begin(windows, WEB).terminate().passing).toBe(passing);
     expect(windows.done).toEqual(done);
   });
 
-  test('a stopping service gets no request, and has its grace period; then it is ended', () => {
+  test('sends a stopping service no request, waits for its grace period, and ends it then', () => {
     const { windows, pid } = play();
     const kill = begin(windows, WEB);
     windows.service('web', pid, { state: 'stop-pending', acceptsStop: false });
@@ -299,7 +299,7 @@ describe('a service', () => {
     expect(windows.done).toEqual([`terminate ${String(pid)}`]);
   });
 
-  test('a starting service is stopped as soon as it accepts that', () => {
+  test('stops a starting service as soon as it accepts that', () => {
     vi.useFakeTimers({ toFake: ['hrtime'] });
     onTestFinished(() => void vi.useRealTimers());
     const { windows, pid } = play();
@@ -313,7 +313,7 @@ describe('a service', () => {
     expect(windows.done).toEqual(['stop web']);
   });
 
-  test('a failed stop is repeated after a quarter of a second, however often the victim is read; SIGKILL does not wait', () => {
+  test('repeats a failed stop after a quarter of a second, however often it is read, and SIGKILL does not wait', () => {
     vi.useFakeTimers({ toFake: ['hrtime'] });
     onTestFinished(() => void vi.useRealTimers());
     const { windows, pid } = play();
@@ -328,7 +328,7 @@ describe('a service', () => {
     expect(windows.done).toEqual(['stop web', 'stop web', `terminate ${String(pid)}`]);
   });
 
-  test.each(['processes', 'services'])('if %s cannot be listed it is stopped later, and not ended', (what) => {
+  test.each(['processes', 'services'])('stops the service later, and does not end it, if %s cannot be listed', (what) => {
     const { windows } = play();
     const kill = begin(windows, WEB);
     windows.refusals.set(what, PlayedWindows.refusal('ERROR_NO_SYSTEM_RESOURCES'));
@@ -339,7 +339,7 @@ describe('a service', () => {
     expect(windows.done).toEqual(['stop web']);
   });
 
-  test('a service that was restarted meanwhile is another workload, and is not stopped', () => {
+  test('does not stop a service that was restarted meanwhile, because it is another workload', () => {
     const { windows, pid } = play();
     const kill = begin(windows, WEB);
     windows.end(pid);
@@ -348,7 +348,7 @@ describe('a service', () => {
     expect([windows.done, kill.read().removed]).toEqual([[], true]);
   });
 
-  test('in its grace it starts what a rule calls critical: it is not ended', () => {
+  test('does not end a service that starts a critical program in its grace', () => {
     const { windows, pid } = play();
     const kill = begin(windows, WEB);
     expect(kill.terminate().error).toBeUndefined();
@@ -357,7 +357,7 @@ describe('a service', () => {
     expect(windows.done).toEqual(['stop web']);
   });
 
-  test('with evictd among its processes it is not stopped', () => {
+  test('does not stop a service with evictd among its processes', () => {
     const { windows, pid } = play();
     const kill = begin(windows, WEB);
     windows.start({ name: 'node.exe', pid: OWN, parent: pid });
@@ -366,10 +366,10 @@ describe('a service', () => {
   });
 });
 
-describe('a job', () => {
+describe('the eviction of a job', () => {
   const BATCH: WorkloadSourceSpec = { job: 'batch' };
 
-  test('the system ends all of it at once; it is gone when each has exited', () => {
+  test('ends all processes at once, and is complete when each has exited', () => {
     const windows = new PlayedWindows();
     const pids = [windows.start({ name: 'a.exe' }), windows.start({ name: 'b.exe' })];
     windows.job('batch', pids);
@@ -384,7 +384,7 @@ describe('a job', () => {
     expect([windows.openHandles, windows.openJobs]).toEqual([0, 0]);
   });
 
-  test('out of the job, but not ended: it is not gone', () => {
+  test('is not complete while a process that has left the job still runs', () => {
     const windows = new PlayedWindows();
     const pid = windows.start({ name: 'a.exe' });
     windows.job('batch', [pid]);
@@ -394,7 +394,7 @@ describe('a job', () => {
     expect(kill.read()).toMatchObject({ processes: 1, removed: false });
   });
 
-  test('with evictd in it no process is ended', () => {
+  test('ends no process if evictd is in the job', () => {
     const windows = new PlayedWindows();
     windows.job('batch', [windows.start({ name: 'a.exe' })]);
     const kill = begin(windows, BATCH);
@@ -403,7 +403,7 @@ describe('a job', () => {
     expect(windows.done).toEqual([]);
   });
 
-  test('with a critical process in it no process is ended', () => {
+  test('ends no process if a critical process is in the job', () => {
     const windows = new PlayedWindows();
     windows.job('batch', [windows.start({ name: 'a.exe' })]);
     const kill = begin(windows, BATCH);
@@ -412,7 +412,7 @@ describe('a job', () => {
     expect(windows.done).toEqual([]);
   });
 
-  test('one that a rule calls critical protects it for good, though of another one the system does not tell', () => {
+  test('is refused for good if a rule calls a process critical, though another is not reported', () => {
     const windows = new PlayedWindows();
     const silent = windows.start({ name: 'a.exe' });
     windows.job('batch', [silent, windows.start({ name: 'db.exe' })]);
@@ -425,7 +425,7 @@ describe('a job', () => {
     ['processes', 'ERROR_NOT_ENOUGH_MEMORY', 'unsent'],
     ['terminate job batch', 'ERROR_NO_SYSTEM_RESOURCES', 'unsent'],
     ['terminate job batch', 'ERROR_ACCESS_DENIED', undefined],
-  ])('refused %s with %s: whether it is tried again', (what, code, passing) => {
+  ])('refused %s with %s is tried again or not', (what, code, passing) => {
     const windows = new PlayedWindows();
     windows.job('batch', [windows.start({ name: 'a.exe' })]);
     const kill = begin(windows, BATCH);
@@ -435,7 +435,7 @@ describe('a job', () => {
     expect(kill.kill()).toMatchObject({ processes: 1, error: undefined });
   });
 
-  test('one that cannot be opened because evictd is short of something has not vanished', () => {
+  test('is not complete if a process cannot be opened for want of resources', () => {
     const windows = new PlayedWindows();
     windows.job('batch', [windows.start({ name: 'a.exe' })]);
     const chosen = workload(windows, BATCH);
@@ -450,9 +450,9 @@ describe('a job', () => {
   });
 
   test.each<[rule: string, errno: number, passing: string | undefined]>([
-    ['for want of resources: it may the next time', 1450, 'unsent'],
+    ['for want of resources, and may end it the next time', 1450, 'unsent'],
     ['for good', 5, undefined],
-  ])('with a process in it that Windows does not report no process is ended, %s', (_rule, errno, passing) => {
+  ])('ends no process if Windows does not report one of the job, %s', (_rule, errno, passing) => {
     const windows = new PlayedWindows();
     const pid = windows.start({ name: 'a.exe' });
     windows.job('batch', [pid]);
@@ -462,14 +462,14 @@ describe('a job', () => {
     expect(windows.done).toEqual([]);
   });
 
-  test('a refusal is said', () => {
+  test('reports a refusal', () => {
     const windows = new PlayedWindows();
     windows.job('batch', [windows.start({ name: 'a.exe' })]);
     windows.refusals.set('terminate job batch', PlayedWindows.refusal('ERROR_ACCESS_DENIED'));
     expect(begin(windows, BATCH).kill().error).toBe('TerminateJobObject: ERROR_ACCESS_DENIED (access is denied)');
   });
 
-  test('one that is not there any more has vanished', () => {
+  test('is complete if the job does not exist any more', () => {
     const windows = new PlayedWindows();
     windows.job('batch', [windows.start({ name: 'a.exe' })]);
     const chosen = workload(windows, BATCH);
@@ -477,7 +477,7 @@ describe('a job', () => {
   });
 });
 
-test('what is protected is refused', () => {
+test('a protected workload is refused', () => {
   const windows = new PlayedWindows();
   windows.start({ name: 'csrss.exe' });
   expect(() => begin(windows, APPS)).toThrow(HostError);

@@ -53,7 +53,7 @@ function openNode(): { readonly node: LinuxNodeReader; readonly show: (file: str
   return { node, show };
 }
 
-test('with statistics behind the usage, page cache is not memory in use, and another look is due', async () => {
+test('with statistics that lag behind the usage page cache is not usage, and another reading is due', async () => {
   const { node, show } = openNode();
   const used = (): number => {
     const memory = node.read().observed.get('memory.available');

@@ -42,7 +42,7 @@ afterEach(async () => {
 const memoryOf = (node: LinuxNode) => node.read().observed.get('memory.available');
 
 describe('reading', () => {
-  test('the machine: every signal, each within its capacity', async () => {
+  test('of a machine has every signal, each within its capacity', async () => {
     const node = openNode(config(undefined), native);
     opened.push(node);
     const { observed } = await eventually('the first answer of statfs', () => {
@@ -56,7 +56,7 @@ describe('reading', () => {
     expect(node.identity).toEqual({ name: 'machine', cgroup: undefined, cgroupVersion: memoryController()?.version });
   });
 
-  test('filesystems: a request during a pending one gets its answer', async () => {
+  test('of filesystems: a request during a pending one gets its answer', async () => {
     const node = open();
     for (let round = 0; round < 50; round++) {
       node.requestFilesystems();
@@ -68,7 +68,7 @@ describe('reading', () => {
     }
   });
 
-  test('filesystems: a request after an undelivered answer gets the next one', async () => {
+  test('of filesystems: a request after an undelivered answer gets the next one', async () => {
     const node = open();
     const done: string[] = [];
     const answeredNs = () => node.read().observed.get('nodefs.available')?.timeNs;
@@ -86,7 +86,7 @@ describe('reading', () => {
     expect(done).toEqual(['first']);
   });
 
-  test('a cgroup: its capacity is the smallest limit of it and of those above, as they are now', () => {
+  test('of a cgroup has the smallest present limit of it and its ancestors as the capacity', () => {
     const inner = cgroup.child('inner');
     cgroup.limit(128n * MiB);
     inner.limit(64n * MiB);
@@ -99,7 +99,7 @@ describe('reading', () => {
     rmdirSync(inner.dir);
   });
 
-  test('what a member takes is no longer available', async () => {
+  test('of a cgroup counts the memory of its members as used', async () => {
     cgroup.limit(128n * MiB);
     const node = open();
     expect(memoryOf(node)?.available).toBeGreaterThan(120n * MiB);
@@ -107,7 +107,7 @@ describe('reading', () => {
     await eventually('80 MiB to be taken', () => (memoryOf(node)?.available ?? 0n) < 64n * MiB);
   });
 
-  test('the page cache that can be dropped is available', async () => {
+  test('of a cgroup counts reclaimable page cache as available', async () => {
     const file = `/var/tmp/evictd-test-${String(process.pid)}-node`;
     cgroup.limit(256n * MiB);
     const { child } = await cgroup.spawn('/bin/sh', ['-c', 'head -c 40M /dev/zero > "$0"; sync "$0"; echo; sleep 600', file]);
@@ -116,12 +116,12 @@ describe('reading', () => {
     rmSync(file);
   });
 
-  test('process ids of a cgroup without limits are the machine’s', () => {
+  test('of the process ids of a cgroup without limits is that of the machine', () => {
     expect(open().read().observed.get('pid.available')?.source).toContain('/proc/loadavg');
   });
 });
 
-test('a cgroup is one node however its path is written', () => {
+test('two spellings of a cgroup path are one node', () => {
   expect(open(`/${cgroup.path}/`).identity).toEqual({
     name: cgroup.path,
     cgroup: cgroup.path,
@@ -130,14 +130,14 @@ test('a cgroup is one node however its path is written', () => {
   });
 });
 
-describe('a node cgroup that is not there', () => {
-  test('refused at the start, and said where it was looked for', () => {
+describe('a node cgroup that does not exist', () => {
+  test('is refused at the start, with the path', () => {
     expect(() => open(`${cgroup.path}/nowhere`)).toThrow(
       expect.objectContaining({ code: 'EVICTD_NODE_MISSING', message: expect.stringContaining(`${cgroup.dir}/nowhere`) as string }),
     );
   });
 
-  test('removed later: missing with a reason; made again: read again and armed again', async () => {
+  test('is missing with a reason after its removal, and is read and armed again when it is created again', async () => {
     cgroup.limit(64n * MiB);
     const node = open();
     const wakes: Wake[] = [];
@@ -161,10 +161,10 @@ describe('a node cgroup that is not there', () => {
   });
 });
 
-describe('arming', () => {
+describe('the notifiers of memory', () => {
   const essential = v1 ? 'memcg_threshold' : 'sampler';
 
-  test('wakes when the threshold is crossed, and on the reading that follows it is met', async () => {
+  test('wake evictd when the threshold is crossed, and the reading that follows meets it', async () => {
     cgroup.limit(128n * MiB);
     const node = open();
     const wakes: (Wake & { available: bigint })[] = [];
@@ -188,14 +188,14 @@ describe('arming', () => {
     expect(wakes.every(({ atNs }) => atNs <= process.hrtime.bigint())).toBe(true);
   });
 
-  test('nothing moved: nothing is armed again', () => {
+  test('are not armed again if nothing has changed', () => {
     const node = open();
     node.read();
     node.arm([below('64Mi')], () => undefined);
     expect(node.arm([below('64Mi')], () => undefined)).toBe(false);
   });
 
-  test('a limit that changed moves the threshold', () => {
+  test('follow a changed limit', () => {
     cgroup.limit(128n * MiB);
     const node = open();
     node.read();
@@ -206,7 +206,7 @@ describe('arming', () => {
     expect(node.notifiers().map((state) => state.target)).not.toEqual(before);
   });
 
-  test('without memory thresholds nothing is watched; 0 can never be met', () => {
+  test('are not armed without memory thresholds, or for 0, which can never be met', () => {
     const node = open();
     node.read();
     node.arm([below('64Mi')], () => undefined);
@@ -234,7 +234,7 @@ describe('arming', () => {
       return { asked, binding: { ...native, MemcgThreshold } };
     };
 
-    test('the sampler watches beside the threshold: while it is being registered, or moved, it does alone', async () => {
+    test('have a sampler beside the threshold, which is alone while the threshold is being registered or moved', async () => {
       cgroup.limit(128n * MiB);
       const node = open();
       const wakes: Wake[] = [];
@@ -260,7 +260,7 @@ describe('arming', () => {
     test.each<[cache: string, reads: string, departures: Departures]>([
       ['inactive', '', departuresOf('kubelet')],
       ['active', 'cat "$0" "$0" "$0" > /dev/null && ', departuresOf('evictd')],
-    ])('reclaimed page cache does not hide growth, although usage never reaches the registration: %s', async (cache, reads, departures) => {
+    ])('notice growth beside reclaimed page cache, although usage never reaches the registration: %s', async (cache, reads, departures) => {
       const file = `/var/tmp/evictd-test-${String(process.pid)}-cache`;
       cgroup.limit(128n * MiB);
       const cached = `head -c 80M /dev/zero > "$0" && sync "$0" && ${reads}echo cached >> "$0" && exec sleep 600`;
@@ -285,7 +285,7 @@ describe('arming', () => {
       }
     });
 
-    test('what crosses while a threshold is being registered wakes all the same', async () => {
+    test('wake evictd for a crossing while a threshold is being registered', async () => {
       cgroup.limit(128n * MiB);
       await holdMemory(cgroup, 70);
       const node = open();
@@ -295,7 +295,7 @@ describe('arming', () => {
       await eventually('both', () => sources.has('sampler') && sources.has('memcg_threshold'));
     });
 
-    test('a registration that stands is moved only by a crossing, a tick or another limit', async () => {
+    test('move a registration only at a crossing, a tick or another limit', async () => {
       const file = `/var/tmp/evictd-test-${String(process.pid)}-rest`;
       cgroup.limit(256n * MiB);
       // inactive_file grows by a page every few milliseconds.
@@ -323,7 +323,7 @@ describe('arming', () => {
 
     // A kernel that takes no registration (PREEMPT_RT) cannot be had here: its answer is made up, everything else is
     // real.
-    test('a registration refused later is reported, the sampler watches, and no wake retries it', async () => {
+    test('report a registration that is refused later, the sampler watches, and no wake tries it again', async () => {
       let opened = 0;
       class Refused {
         live = true;
@@ -356,7 +356,7 @@ describe('arming', () => {
       expect(opened).toBe(2);
     });
 
-    test('a registration whose move is refused reports its old limit and the reason, until it moves', async () => {
+    test('report the old limit and the reason while a registration cannot be moved', async () => {
       let answer: OnWake = () => undefined;
       class Standing {
         live = true;
@@ -405,7 +405,7 @@ describe('arming', () => {
   // A kernel without memory thresholds, or a seccomp filter that forbids them, cannot be had here: the refusal is made
   // up, everything else is real.
   if (v1)
-    test('where the kernel refuses thresholds the sampler watches, and both are said', async () => {
+    test('report both the sampler and the refusal where the kernel refuses thresholds', async () => {
       const refusing = function (directory: string): never {
         throw Object.assign(new Error(`write ${directory}/cgroup.event_control: EPERM`), { code: 'EPERM', syscall: 'write' });
       };
@@ -428,7 +428,7 @@ describe('arming', () => {
       await eventually('the sampler to wake', () => wakes.some((wake) => wake.source === 'sampler' && !wake.approaching));
     });
 
-  test('pressure is watched besides, or it says why not', () => {
+  test('include pressure, or the reason why not', () => {
     const node = open();
     node.read();
     node.arm([below('64Mi')], () => undefined);
@@ -438,7 +438,7 @@ describe('arming', () => {
     expect(pressure).toMatchObject({ essential: false, live: measured, reason: measured ? undefined : (expect.any(String) as string) });
   });
 
-  test('to sample only: nothing that would be written is armed, the sampler watches', async () => {
+  test('write nothing in mode sample, and only the sampler watches', async () => {
     cgroup.limit(128n * MiB);
     const node = openNode(config(cgroup.path), native, 'sample');
     opened.push(node);
@@ -459,7 +459,7 @@ describe('arming', () => {
   });
 
   if (v1) {
-    test('to probe: what could be armed is said, nothing is registered', () => {
+    test('report in mode probe what could be armed, and register nothing', () => {
       const node = openNode(config(cgroup.path), native, 'probe');
       opened.push(node);
       node.arm([below('64Mi')], () => undefined);
@@ -469,7 +469,7 @@ describe('arming', () => {
     });
   }
 
-  test('closing ends every watch', () => {
+  test('end with close()', () => {
     const node = open();
     node.read();
     node.arm([below('64Mi'), below('10%')], () => undefined);
@@ -479,8 +479,8 @@ describe('arming', () => {
   });
 });
 
-describe('OOM kills', () => {
-  test('those below the node are counted', async () => {
+describe('OOM kills of the node', () => {
+  test('include those in cgroups below the node', async () => {
     const victim = cgroup.child('victim');
     cgroup.limit(24n * MiB);
     if (v1) cgroup.write('memory.swappiness', '0');
@@ -490,7 +490,7 @@ describe('OOM kills', () => {
     await eventually('the kernel’s OOM killer', () => (node.oomKills() ?? 0) > before);
   });
 
-  test('the kernel at work is a wake, which says what it counted', async () => {
+  test('wake evictd, with the counts', async () => {
     cgroup.limit(24n * MiB);
     if (v1) cgroup.write('memory.swappiness', '0');
     const node = open();
@@ -503,7 +503,7 @@ describe('OOM kills', () => {
     expect(wakes.every((wake) => wake.source === source || wake.counters === undefined)).toBe(true);
   });
 
-  test('none yet', () => {
+  test('are 0 at first', () => {
     expect(open().oomKills()).toBe(0);
   });
 });

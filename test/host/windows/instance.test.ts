@@ -47,7 +47,7 @@ test('a file beside the lock records the holder with its start time', () => {
   lock.close();
 });
 
-test('a second one is refused, by the number of the first', () => {
+test('a second evictd is refused, with the pid of the first', () => {
   lockInstance(directory, machine, native);
   const again = (): unknown => lockInstance(directory, machine, native);
   expect(again).toThrow(UnavailableError);
@@ -61,7 +61,7 @@ test('a dry run has a lock of its own', () => {
 
 test.each<[rule: string, entry: Pick<ProcessEntry, 'pid' | 'createdAt'> | undefined]>([
   ['the recorded process has ended', undefined],
-  ['another process of its number does not hold it', { pid: process.pid, createdAt: 201n }],
+  ['another process with the same pid does not hold the lock', { pid: process.pid, createdAt: 201n }],
 ])('%s', (_rule, entry) => {
   lockInstance(directory, machine, native);
   listed.splice(1, 1, ...(entry ? [entry] : []));
@@ -75,27 +75,27 @@ test('a missing or truncated record means no holder', () => {
   expect(holderOf(path, native)).toBeUndefined();
 });
 
-test('a failed record does not lose the lock', () => {
+test('a failed write of the record does not lose the lock', () => {
   const refusing = { ...native, processes: () => { throw new Error('refused'); } }; // prettier-ignore
   expect(lockInstance(directory, machine, refusing).recordError?.message).toBe('refused');
 });
 
 test.each<[rule: string, createdAt: readonly bigint[], id: string]>([
   ['the oldest process with a start time dates the boot', [300n, 100n, 200n], '100'],
-  ['a process without one (0) does not count', [0n, 200n], '200'],
-  ['no process has one', [0n], ''],
+  ['a process without a start time (0) does not count', [0n, 200n], '200'],
+  ['no process has a start time', [0n], ''],
 ])('%s', (_rule, times, id) => {
   expect(readBootId({ processes: () => times.map((createdAt, pid) => ({ pid, createdAt })) as ProcessEntry[] })).toBe(id);
 });
 
-test('processes that cannot be listed date no boot', () => {
+test('without a list of processes there is no boot ID', () => {
   const refused = (): never => {
     throw new Error('ERROR_ACCESS_DENIED');
   };
   expect(readBootId({ processes: refused })).toBe('');
 });
 
-test('a request is delivered once; one for another process or from before is not', async () => {
+test('a request is delivered once, but not one for another process or from before', async () => {
   const requests: string[] = [];
   askByFile(path, process.pid, 'stop');
   const listening = listenToRequests(path, {

@@ -24,30 +24,30 @@ test('available is the caller’s share under its quota, at the time of the answ
 
 test.each<[rule: string, reading: Partial<FilesystemReading>, reason: string]>([
   [
-    'no answer for 10 s, whatever it said before',
+    'the volume has not answered for 10 s, whatever it answered before',
     { pending: true, pendingSinceNs: 110n * s },
     'no answer from the filesystem of D:\\ for 10 s',
   ],
-  ['not asked yet', { atNs: 0n }, 'D:\\: not read yet'],
+  ['the volume has not been read yet', { atNs: 0n }, 'D:\\: not read yet'],
   ['a drive that is not there', { errno: 3 }, 'D:\\: ERROR_PATH_NOT_FOUND (no such path)'],
   ['an error without a word for it', { errno: 1117 }, 'D:\\: error 1117 of Windows'],
-])('missing: %s', (_rule, reading, reason) => {
+])('the reading is missing: %s', (_rule, reading, reason) => {
   expect(filesystemAvailable('D:\\', { ...fine, ...reading }, 120n * s)).toEqual({ missing: reason });
 });
 
 test.each<[rule: string, path: string, other: string, of: Partial<FilesystemReading>, same: boolean]>([
-  ['the same drive, written otherwise', 'C:\\', 'c:/ProgramData', {}, true],
-  ['another drive, as large', 'C:\\', 'D:\\', {}, false],
+  ['one drive, written differently', 'C:\\', 'c:/ProgramData', {}, true],
+  ['another drive of the same size', 'C:\\', 'D:\\', {}, false],
   ['a volume that is mounted in a folder of the drive', 'C:\\', 'C:\\images', { totalBytes: 2000n }, false],
   ['the same share', '\\\\server\\share\\a', '\\\\SERVER\\share\\b', {}, true],
   ['another share of the same server', '\\\\server\\share', '\\\\server\\other', {}, false],
-])('one volume or two: %s', (_rule, path, other, of, same) => {
+])('two paths are on one volume or on two: %s', (_rule, path, other, of, same) => {
   expect(volumeOf(path, fine) === volumeOf(other, { ...fine, ...of })).toBe(same);
 });
 
 test.each<[rule: string, reading: Partial<FilesystemReading>]>([
   ['has not answered', { atNs: 0n }],
   ['was refused', { errno: 21 }],
-])('what %s lies on no known volume', (_rule, reading) => {
+])('a path with %s is on no known volume', (_rule, reading) => {
   expect(volumeOf('C:\\', { ...fine, ...reading })).toBeUndefined();
 });

@@ -9,7 +9,7 @@ const commit = (limit: bigint, total: bigint): PerformanceInfo => performanceInf
 
 test.each<[rule: string, limit: bigint, total: bigint, available: bigint]>([
   ['limit − total, in bytes', 1000n, 600n, 400n * page],
-  ['all of it is committed', 1000n, 1000n, 0n],
+  ['all of the memory is committed', 1000n, 1000n, 0n],
   ['a page file was made smaller: more is committed than the limit', 1000n, 1001n, 0n],
   ['exact beyond 2⁵³ bytes', 2n ** 45n + 1n, 0n, (2n ** 45n + 1n) * page],
 ])('memory.available: %s', (_rule, limit, total, available) => {
@@ -21,7 +21,7 @@ test.each<[rule: string, limit: bigint, total: bigint, available: bigint]>([
   });
 });
 
-test('memory.available is what a kubelet of Windows observes of the same numbers', () => {
+test('memory.available is the value of a kubelet on Windows for the same numbers', () => {
   const usageBytes = Number(600n * page);
   const memory = { availableBytes: Number(400n * page), usageBytes, workingSetBytes: 1 };
   const summary = { node: { systemContainers: [{ name: 'windows-global-commit-memory', memory }] } };
@@ -32,7 +32,7 @@ test('memory.available is what a kubelet of Windows observes of the same numbers
 
 test.each<[rule: string, total: bigint, free: bigint, available: bigint]>([
   ['free, zeroed and standby pages', 1000n, 300n, 300n * page],
-  ['none is free', 1000n, 0n, 0n],
+  ['no memory is free', 1000n, 0n, 0n],
 ])('memory.kernelAvailable: %s', (_rule, physicalTotal, free, available) => {
   const info = performanceInfo({ physicalTotal, physicalAvailable: free });
   expect(physicalAvailable(info, 7n)).toMatchObject({ available, capacity: physicalTotal * page });

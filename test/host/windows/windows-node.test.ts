@@ -23,7 +23,7 @@ function open(windows: PlayedBinding, options: Partial<Parameters<typeof openWin
 
 const disk = { totalBytes: 100n * GIB, freeBytes: 40n * GIB, availableBytes: 30n * GIB, atNs: 1n };
 
-test('one pass: the commit limit, the volume, and why Windows has neither inodes nor process ids', () => {
+test('a pass reads the commit limit and the volume, and says why Windows has neither inodes nor process ids', () => {
   const windows = new PlayedBinding();
   windows.disks.set('C:\\', disk);
   const { observed, missing, absent } = open(windows).read();
@@ -37,7 +37,7 @@ test('one pass: the commit limit, the volume, and why Windows has neither inodes
   ]);
 });
 
-test('a GetPerformanceInfo that fails is a missing reading with its reason, and the disk is read all the same', () => {
+test('a GetPerformanceInfo that fails is a missing reading with its reason, and the disk is still read', () => {
   const windows = new PlayedBinding();
   windows.disks.set('C:\\', disk);
   windows.info = PlayedBinding.refusal('ERROR_NOT_ENOUGH_MEMORY', 8, 'GetPerformanceInfo');
@@ -52,7 +52,7 @@ test('a GetPerformanceInfo that fails is a missing reading with its reason, and 
   expect(node.look()).toBe(false);
 });
 
-test('a GetPerformanceInfo that goes on failing is one warning for each signal, and none of it is there when a look finds it over', () => {
+test('a GetPerformanceInfo that keeps failing causes one warning for each signal, and none after it works again', () => {
   const windows = new PlayedBinding();
   windows.disks.set('C:\\', disk);
   const thresholds = [hard('memory.available'), hard('memory.kernelAvailable')];
@@ -88,7 +88,7 @@ test('a GetPerformanceInfo that goes on failing is one warning for each signal, 
   expect(said.slice(failing.length).every((text) => text.startsWith('info can be read again'))).toBe(true);
 });
 
-test('it is a node as those of Linux are, without a hierarchy of cgroups', () => {
+test('the node is like those of Linux, without a hierarchy of cgroups', () => {
   const node: LinuxNode = open(new PlayedBinding());
   expect([node.hierarchy, node.identity, node.oomKills()]).toEqual([
     undefined,
@@ -97,14 +97,14 @@ test('it is a node as those of Linux are, without a hierarchy of cgroups', () =>
   ]);
 });
 
-test('physical memory is read where a threshold asks for it', () => {
+test('physical memory is read if a threshold uses it', () => {
   const windows = new PlayedBinding();
   const { observed } = open(windows, { thresholds: [hard('memory.kernelAvailable')] }).read();
   expect(observed.get('memory.kernelAvailable')).toMatchObject({ available: 4n * GIB, capacity: 8n * GIB });
 });
 
 test.each<Signal>(['swap.available', 'memory.pressure.full', 'allocatableMemory.available', 'pid.available'])(
-  '%s is absent where a threshold asks for it',
+  '%s is absent if a threshold uses it',
   (signal) => {
     const { missing, absent } = open(new PlayedBinding(), { thresholds: [hard(signal)] }).read();
     expect(absent?.get(signal)).toMatch(/Windows|page files/);
@@ -112,7 +112,7 @@ test.each<Signal>(['swap.available', 'memory.pressure.full', 'allocatableMemory.
   },
 );
 
-test('images on a drive of their own are a layout of their own, once both have answered', () => {
+test('images on a separate drive are another layout, once both have answered', () => {
   const windows = new PlayedBinding();
   windows.disks.set('C:\\', disk);
   const node = open(windows, { filesystems: { nodefs: 'C:\\', imagefs: 'D:\\images' } });
@@ -135,7 +135,7 @@ test('a request for the filesystems gets the number still awaited', () => {
   expect(outstanding).toEqual([1, 0]);
 });
 
-test('between ticks memory is looked at: a threshold that was crossed since the last decision asks for a pass, until one has decided', () => {
+test('between ticks memory is read: a threshold that was crossed since the last decision causes a pass, until one has decided', () => {
   const windows = new PlayedBinding();
   const node = open(windows);
   expect(node.lookAtNs()).toBeUndefined();
@@ -152,14 +152,14 @@ test('between ticks memory is looked at: a threshold that was crossed since the 
   expect(node.lookAtNs()).toBeGreaterThan(process.hrtime.bigint());
 });
 
-test('a threshold of a disk alone is waited for by the tick', () => {
+test('a threshold of a disk alone waits for the tick', () => {
   const node = open(new PlayedBinding());
   node.arm([hard('nodefs.available')], () => undefined);
   expect(node.lookAtNs()).toBeUndefined();
   expect(node.notifiers()).toEqual([]);
 });
 
-test('the notification of low memory wakes, and where it cannot be had the looks are enough', () => {
+test('the notification of low memory wakes evictd, and without it the readings are enough', () => {
   const windows = new PlayedBinding();
   const wakes: Wake[] = [];
   const node = open(windows);
@@ -178,7 +178,7 @@ test('the notification of low memory wakes, and where it cannot be had the looks
   expect(other.lookAtNs()).toBeDefined();
 });
 
-test('what it holds is closed with it', () => {
+test('the node closes its handles with close()', () => {
   const windows = new PlayedBinding();
   const node = open(windows, { filesystems: { nodefs: 'C:\\', imagefs: 'D:\\' } });
   node.arm([hard('memory.available')], () => undefined);

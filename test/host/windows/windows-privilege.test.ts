@@ -9,10 +9,10 @@ function played(enable: () => boolean): Binding {
 }
 
 test.each<[rule: string, enable: () => boolean, may: boolean]>([
-  ['its token has the privilege', () => true, true],
-  ['its token has it not', () => false, false],
-  ['it is refused', () => { throw PlayedBinding.refusal('ERROR_ACCESS_DENIED', 5, 'OpenProcessToken'); }, false], // prettier-ignore
-])('whether processes of others may be ended: %s', (_rule, enable, may) => {
+  ['the token of the process has the privilege', () => true, true],
+  ['the token of the process does not have the privilege', () => false, false],
+  ['the call is refused', () => { throw PlayedBinding.refusal('ERROR_ACCESS_DENIED', 5, 'OpenProcessToken'); }, false], // prettier-ignore
+])('whether processes of other users may be ended: %s', (_rule, enable, may) => {
   expect(windowsHost.canSignalOthers(played(enable))).toBe(may);
 });
 

@@ -51,7 +51,7 @@ test('a service is start-pending until the loop runs, then running, then stop-pe
   expect(played.isClosed).toBe(true);
 });
 
-test('what was said before the manager has called is said when it calls', () => {
+test('a status set before the manager has called is reported when it calls', () => {
   const played = new Dispatcher();
   played.manager.notify('READY=1');
   expect(played.reports).toEqual([]);
@@ -59,7 +59,7 @@ test('what was said before the manager has called is said when it calls', () => 
   expect(played.reports).toEqual(['running']);
 });
 
-test.each<Control>(['stop', 'shutdown'])('%s asks evictd to end, and it does not run any more after that', (control) => {
+test.each<Control>(['stop', 'shutdown'])('%s asks evictd to end, and the service does not run any more after that', (control) => {
   const played = new Dispatcher();
   played.control('start');
   played.control(control);

@@ -29,27 +29,27 @@ const all = (joining: Joining, records: readonly JournalRecord[]): string[] =>
   [...records.flatMap((each) => joining.take(each)), ...joining.end()].map(text);
 
 test.each<[rule: string, records: JournalRecord[], events: string[]]>([
-  ['a decision and its outcome are one', [decided(1), record('condition'), ended(1)], ['1 killed', 'condition']],
+  ['a decision and its outcome are one eviction', [decided(1), record('condition'), ended(1)], ['1 killed', 'condition']],
   ['the order is that of the decisions', [decided(1), decided(2), ended(2), ended(1, 'failed')], ['1 failed', '2 killed']],
   ['an escalation belongs to it', [decided(1), part('escalation', 1), ended(1)], ['1 killed (escalated)']],
-  ['one that goes on', [decided(1), record('alert')], ['1 in-flight', 'alert']],
+  ['an eviction without an outcome is in flight', [decided(1), record('alert')], ['1 in-flight', 'alert']],
   ['a dry run has no outcome', [decided(1, { dryRun: true }), record('alert')], ['1 dry-run', 'alert']],
-  ['evictd was killed, and another one began', [decided(1), start(), decided(2), ended(2)], ['1 unseen', 'start', '2 killed']],
+  ['an eviction of a killed evictd has an unseen outcome', [decided(1), start(), decided(2), ended(2)], ['1 unseen', 'start', '2 killed']],
   ['evictd was stopped before it was over', [decided(1), record('stop')], ['1 unseen', 'stop']],
-  ['another one went on with it', [decided(1), start(1), record('alert'), ended(1)], ['1 killed', 'start', 'alert']],
-  ['it goes on with it still', [decided(1), start(1), record('alert')], ['1 in-flight', 'start', 'alert']],
+  ['the next evictd continued the eviction', [decided(1), start(1), record('alert'), ended(1)], ['1 killed', 'start', 'alert']],
+  ['the next evictd still continues the eviction', [decided(1), start(1), record('alert')], ['1 in-flight', 'start', 'alert']],
   [
-    'the next one says that it is given up',
+    'the next evictd reports that the eviction was abandoned',
     [decided(1), start(), ended(1, 'abandoned'), decided(2), ended(2)],
     ['1 abandoned', 'start', '2 killed'],
   ],
   [
-    'the machine went down, which the next one finds out soon after its start',
+    'the machine went down, which the next evictd reports soon after its start',
     [decided(1), start(), record('condition'), ended(1, 'lost')],
     ['1 lost', 'start', 'condition'],
   ],
   ['a dry run beside it ends nothing', [decided(1), record('start', { dryRun: true }), ended(1)], ['1 killed', 'start']],
-  ['another node begins', [decided(1), { ...start(), node: '/other' }, ended(1)], ['1 killed', 'start']],
+  ['another node starts, which does not end the eviction', [decided(1), { ...start(), node: '/other' }, ended(1)], ['1 killed', 'start']],
   [
     'numbers begin anew: the victim tells them apart',
     [decided(1), start(), part('outcome', 1, { result: 'killed', victim: { id: '/x#9' } })],
@@ -64,7 +64,7 @@ test.each<[rule: string, records: JournalRecord[], events: string[]]>([
   if (!events.some((event) => event.includes('no decision'))) expect(seen).toEqual(events.toReversed());
 });
 
-test('an eviction that no start tells of is shown five seconds after the start', () => {
+test('an eviction that no start record mentions is shown five seconds after the start', () => {
   const joining = new ForwardJoining(true);
   joining.take(decided(1));
   expect(joining.take(start()).map(text)).toEqual([]);
@@ -77,7 +77,7 @@ test('an eviction that no start tells of is shown five seconds after the start',
   ]);
 });
 
-test('what waits for an outcome does not keep everything in memory', () => {
+test('evictions that wait for an outcome do not keep all records in memory', () => {
   const joining = new ForwardJoining(true);
   joining.take(decided(1));
   let reported: string[] = [];
@@ -88,7 +88,7 @@ test('what waits for an outcome does not keep everything in memory', () => {
   expect(joining.end()).toEqual([]);
 });
 
-test('nor do outcomes without decisions, backwards', () => {
+test('outcomes without decisions do not keep all records in memory when read backwards', () => {
   const joining = new BackwardJoining();
   const reported = Array.from({ length: 1_500 }, (_, n) => joining.take(ended(n))).flat();
   expect(reported).toHaveLength(500);

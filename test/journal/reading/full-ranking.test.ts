@@ -53,7 +53,7 @@ const placesIn = (event: HistoryEvent | undefined): unknown[] => {
 };
 const FULL = Array.from({ length: MANY }, (_, index) => index + 1);
 
-test('a decision among 10,000 candidates is in the ring when it is recorded, and its ranking is in the journal, whole', async () => {
+test('a decision among 10,000 candidates is in the ring when it is recorded, and its whole ranking is in the journal', async () => {
   const decision = decisionAmong(MANY, { place: 500 });
   const journal = open();
   journal.record(decisionRecord(decision, WAKE));
@@ -71,7 +71,7 @@ test('a decision among 10,000 candidates is in the ring when it is recorded, and
   }
 });
 
-test('while the state directory takes nothing, a long ranking pushes no record out of the ring', async () => {
+test('a long ranking pushes no record out of the ring while the state directory takes no records', async () => {
   const decision = decisionAmong(MANY);
   const journal = open('/dev/null/state');
   journal.record(decisionRecord(decision, WAKE));
@@ -102,12 +102,12 @@ const end = line({ ...outcome, victim: parts()[0]?.victim });
 const next = line({ type: 'start' });
 
 test.each<[rule: string, records: (all: JournalRecord[]) => JournalRecord[], candidates: number]>([
-  ['all of it before the outcome', (all) => [...all, end], 100],
+  ['all parts before the outcome', (all) => [...all, end], 100],
   ['the outcome in between', ([decision, first, ...rest]) => [decision, first, end, ...rest].filter((record) => record !== undefined), 100],
   ['evictd was killed before it wrote the ranking', ([decision]) => [decision, next, end].filter((record) => record !== undefined), 8],
   ['evictd was killed while it wrote it', (all) => [...all.slice(0, -1), next, end], 64],
-  ['no outcome yet', (all) => all, 100],
-])('%s: the decision has the candidates that there are', (_rule, records, candidates) => {
+  ['no outcome', (all) => all, 100],
+])('%s: the decision has the candidates that were recorded', (_rule, records, candidates) => {
   const all = records(parts());
   const forward = new ForwardJoining(true);
   const backward = new BackwardJoining();
@@ -121,14 +121,14 @@ test.each<[rule: string, records: (all: JournalRecord[]) => JournalRecord[], can
   }
 });
 
-test('an eviction that lacks a part of its ranking does not hold up those after it for ever', () => {
+test('an eviction that lacks a part of its ranking does not delay later ones for ever', () => {
   const joining = new ForwardJoining(true);
   for (const each of [...parts().slice(0, -1), end]) joining.take(each);
   const events = joining.take(next);
   expect(events.map(({ kind }) => kind)).toEqual(['eviction', 'record']);
 });
 
-test('a part without its decision, which was in a file that is gone, is no event', () => {
+test('a part of a ranking whose decision is in a deleted file is not shown', () => {
   const [, part] = parts();
   if (part === undefined) throw new Error('no part');
   expect([...new ForwardJoining(true).take(part), ...new BackwardJoining().take(part)]).toEqual([]);

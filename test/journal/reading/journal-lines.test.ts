@@ -30,20 +30,20 @@ const long = (letter: string, bytes: number): string => letter.repeat(bytes);
 
 test.each<[rule: string, content: string, lines: string[]]>([
   ['nothing', '', []],
-  ['one without an end', 'a', ['a']],
+  ['a line without an end', 'a', ['a']],
   ['several', 'a\nbc\nd\n', ['a', 'bc', 'd']],
   ['the last is being written', 'a\nb', ['a', 'b']],
-  ['empty ones are none', '\n\na\n\n', ['a']],
-  ['what is allocated ahead is none', `a\nb\n${zeros(5000)}`, ['a', 'b']],
-  ['a torn one before what is allocated ahead', `a\nb${zeros(5000)}`, ['a', 'b']],
+  ['empty lines are skipped', '\n\na\n\n', ['a']],
+  ['allocated space behind the lines is skipped', `a\nb\n${zeros(5000)}`, ['a', 'b']],
+  ['a torn line before allocated space', `a\nb${zeros(5000)}`, ['a', 'b']],
   ['zeros that a lost write has left, and records behind them', `a\n${zeros(5000)}b\n`, ['a', 'b']],
-  ['nothing but zeros, of several pieces', zeros(3 * MIB), []],
+  ['only zeros, in several blocks', zeros(3 * MIB), []],
   ['a record, zeros of several pieces, a record', `a\n${zeros(3 * MIB)}\nb\n`, ['a', 'b']],
   ['a line over the edge of a piece', `${long('x', MIB - 1)}\n${long('y', 10)}\nz\n`, [long('x', MIB - 1), long('y', 10), 'z']],
   ['a line that ends with a piece', `${long('x', MIB)}\ny\n`, [long('x', MIB), 'y']],
   ['a line of several pieces', `a\n${long('x', 3 * MIB)}\nb\n`, ['a', long('x', 3 * MIB), 'b']],
   ['a letter of several bytes over the edge', `${long('x', MIB - 1)}ä\nb\n`, [`${long('x', MIB - 1)}ä`, 'b']],
-])('%s: the same lines forwards and backwards', async (_rule, content, lines) => {
+])('the lines are the same forwards and backwards: %s', async (_rule, content, lines) => {
   expect(await read(content, false)).toEqual({ lines, lost: 0 });
   expect(await read(content, true)).toEqual({ lines, lost: 0 });
 });
@@ -59,14 +59,14 @@ test('any mixture of lengths is the same in both directions', async () => {
 });
 
 test.each([false, true])(
-  'what is no journal does not fill the memory: a line of 17 MiB is left out and counted (backwards: %s)',
+  'a file that is not a journal does not fill the memory: a line of 17 MiB is skipped and counted (backwards: %s)',
   async (backwards) => {
     const content = Buffer.concat([Buffer.from('a\n'), Buffer.alloc(17 * MIB, 'x'), Buffer.from('\nb\n')]);
     expect(await read(content, backwards)).toEqual({ lines: ['a', 'b'], lost: 1 });
   },
 );
 
-test('what is appended after it was opened is not read', async () => {
+test('lines that are appended after the open are not read', async () => {
   expect(await read('a\nb\nc\n', false, 4)).toEqual({ lines: ['a', 'b'], lost: 0 });
   expect(await read('a\nb\nc\n', true, 4)).toEqual({ lines: ['a', 'b'], lost: 0 });
 });

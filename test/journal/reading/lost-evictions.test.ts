@@ -19,14 +19,14 @@ async function lostIn(records: readonly object[]): Promise<unknown[]> {
 }
 
 test.each<[rule: string, records: object[], lost: number[]]>([
-  ['in flight when the machine went down', [start('before'), decided(1), decided(2), ended(1)], [2]],
+  ['an eviction was in flight when the machine went down', [start('before'), decided(1), decided(2), ended(1)], [2]],
   ['over', [start('before'), decided(1), ended(1)], []],
-  ['this boot has begun already', [start('before'), decided(1), start('now')], [1]],
+  ['a run of this boot has already begun', [start('before'), decided(1), start('now')], [1]],
   ['an earlier run of this boot', [start('before'), start('now'), decided(1)], []],
   ['a run that was killed before the last one', [start('before'), decided(1), start('before'), decided(2)], [2]],
   ['the last run went on with it', [start('before'), decided(1), start('before', goesOn)], [1]],
   ['a dry run', [start('before'), decided(1, { dryRun: true })], []],
-  ['another node', [start('before'), decided(1, { node: '/other' })], []],
+  ['an eviction of another node', [start('before'), decided(1, { node: '/other' })], []],
   ['found out already', [start('before'), decided(1), start('now'), ended(1), start('now')], []],
   ['the beginning of the run is in an older file', [decided(1)], [1]],
 ])('%s', async (_rule, records, lost) => {

@@ -29,7 +29,7 @@ const text = (number: number): string =>
  */
 const anyFile = fc.array(fc.record({ tornBytes: fc.option(fc.integer({ min: 1, max: 140 }), { nil: undefined }) }), { maxLength: 6 });
 
-test('whatever is torn, in whichever file: every whole record is there once, in order, forwards and backwards', async () => {
+test('every complete record is read once and in order, forwards and backwards, whichever file is torn', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyFile, { minLength: 1, maxLength: 4 }), fc.boolean(), async (files, endsTorn) => {
       const directory = mkdtempSync(join(tmpdir(), 'evictd-test-torn-'));

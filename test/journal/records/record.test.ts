@@ -23,11 +23,7 @@ test.each<[rule: string, made: Decision, fields: Readonly<Record<string, unknown
     decisionOf('memory.available', { requests: requesting(64n * Mi) }, { workingSetBytes: 100n * Mi, usageBytes: 120n * Mi }),
     { workingSetBytes: 104857600, usageBytes: 125829120, requestBytes: 67108864, aboveRequestBytes: 37748736 },
   ],
-  [
-    'memory that is not known is absent, not zero',
-    decisionOf('memory.available', {}, undefined),
-    { requestBytes: 0, aboveRequestBytes: 0 },
-  ],
+  ['memory that is unknown as absent, not zero', decisionOf('memory.available', {}, undefined), { requestBytes: 0, aboveRequestBytes: 0 }],
   [
     'half a byte is requested',
     decisionOf('memory.available', { requests: { memory: 100_500_000_000n, ephemeralStorage: 0n, inodes: 0n } }, { workingSetBytes: 200n }),
@@ -49,13 +45,13 @@ test.each<[rule: string, made: Decision, fields: Readonly<Record<string, unknown
     { workingSetBytes: 100, usageBytes: 120, swapBytes: 30, requestBytes: 0, aboveRequestBytes: 130 },
   ],
   ['processes', decisionOf('pid.available', {}, { processes: 7n }), { processes: 7 }],
-])('a row of the ranking by %s', (_rule, made, fields) => {
+])('a row of the ranking has %s', (_rule, made, fields) => {
   const { exceedsRequest, ...rest } = row(made) as Record<string, unknown>;
   expect(typeof exceedsRequest).toBe('boolean');
   expect(rest).toEqual({ place: 1, name: 'batch', priority: 0, startOrder: 0, path: '/batch', ...fields });
 });
 
-test('a decision for a threshold: the reading, the limit, the wake', () => {
+test('a decision for a threshold has the reading, the limit and the wake', () => {
   const made = decisionOf('memory.available', {}, { workingSetBytes: 1n, usageBytes: 2n });
   const { ranking, message, ...fields } = decisionRecord(made, TICK);
   expect(ranking).toHaveLength(1);
@@ -83,7 +79,7 @@ test('a decision for a threshold: the reading, the limit, the wake', () => {
   });
 });
 
-test('a decision after the kernel’s own: which counters moved', () => {
+test('a decision after an OOM kill names the counters that changed', () => {
   const wake: Wake = { source: 'memcg_events', atNs: 1n, counters: ['max', 'oom_kill'] };
   expect(decisionRecord(decisionOf('memory.available', {}, {}), wake)).toMatchObject({
     wake: 'memcg_events',
@@ -103,7 +99,7 @@ test.each<[breach: StorageBreach, signal: string, storageLimit: Readonly<Record<
     'ephemeralcontainerfs.limit',
     { kind: 'container', container: 'app', limit: '100500m', limitBytes: 101 },
   ],
-])('a decision for a limit of its own: %o', (breach, signal, storageLimit) => {
+])("a decision for a workload's own limit has the limit: %o", (breach, signal, storageLimit) => {
   const made = { ...decisionOf('nodefs.available', {}, {}), cause: { kind: 'storage-limit', breach } as const };
   expect(decisionRecord(made, TICK)).toMatchObject({ signal, kind: 'storage-limit', storageLimit });
   expect(decisionRecord(made, TICK)).not.toHaveProperty('available');
@@ -126,7 +122,7 @@ test.each<[breach: StorageBreach, signal: string, storageLimit: Readonly<Record<
   for (const field of ['nodeFreedBytes', 'notFreed']) expect(outcomeRecord(outcome, undefined)).not.toHaveProperty(field);
 });
 
-test('node-level reclaim: before, and what it came to', () => {
+test('a record of node-level reclaim has the value before and the freed amount', () => {
   const observed = observations(0n, { 'nodefs.available': 50n * Mi });
   const observation = observed.observed.get('nodefs.available');
   if (observation === undefined) throw new Error('no observation');
@@ -161,7 +157,7 @@ test('node-level reclaim: before, and what it came to', () => {
   });
 });
 
-test('an alert names what has grown', () => {
+test('an alert names the workload that has grown', () => {
   const growers = [
     { kind: 'workload', name: 'db', protection: 'critical', grownBytes: 9n * Mi },
     { kind: 'cgroup', name: '/backup', grownBytes: 2n * Mi },
@@ -176,7 +172,7 @@ test('an alert names what has grown', () => {
   expect(alertRecord({ ...alert, growth: { forNs: 3n * SECOND, growers: [] } })).not.toHaveProperty('growers');
 });
 
-test('a start record has what is continued, or why the saved state was discarded', () => {
+test('a start record has the evictions that continue, or the reason why the saved state was discarded', () => {
   const nothing = { reported: new Map(), conditions: [], evictions: [], pauses: new Map(), taints: [] };
   const start = { version: '1.0.0', dryRun: false, recovered: 0, crashes: 0, state: nothing, discarded: undefined };
   expect(startRecord(start)).toEqual({ type: 'start', version: '1.0.0', recovered: 0, message: 'evictd 1.0.0 starts' });
@@ -206,7 +202,7 @@ test('a start record has what is continued, or why the saved state was discarded
   });
 });
 
-test('a decision of which nothing but its record is left has an outcome', () => {
+test('a decision of which only the record is left has an outcome', () => {
   const before = JSON.parse(JSON.stringify(decisionRecord(decisionOf('memory.available', {}, { workingSetBytes: 5n }), TICK))) as object;
   expect(unfinishedRecord({ ...before }, 'not saved')).toEqual({
     type: 'outcome',
@@ -227,7 +223,7 @@ test('a decision of which nothing but its record is left has an outcome', () => 
   });
 });
 
-test('a step that could not be made', () => {
+test('a step that failed is a record with the error', () => {
   expect(error.record?.({ kind: 'error', message: 'why' }, { wake: TICK, timesOf: () => undefined })).toEqual({
     type: 'error',
     message: 'why',

@@ -9,7 +9,7 @@ const yaml = (text: string): Field => documentOf(parse(text, { intAsBigInt: true
 
 const GiB = 1_073_741_824_000_000_000n;
 
-test('a slice with all that v1 has', () => {
+test('a slice with all fields of v1 is read', () => {
   const slice = resourceSliceAt(
     yaml(`
 metadata: { name: cards }
@@ -68,7 +68,7 @@ spec:
   expect(third).toMatchObject({ nodes: { kind: 'all' }, unsupported: 'attribute numa, which has no value of a known type' });
 });
 
-test('a claim with all that v1 has', () => {
+test('a claim with all fields of v1 is read', () => {
   const claim = resourceClaimAt(
     yaml(`
 metadata:
@@ -118,7 +118,7 @@ status:
   });
 });
 
-test('a template, a class, and the claims of a pod', () => {
+test('a template, a class, and the claims of a pod are read', () => {
   const [key, spec] = claimTemplateAt(
     yaml(
       '{ metadata: { name: gpu }, spec: { spec: { devices: { requests: [{ name: r, exactly: { deviceClassName: gpu, capacity: { requests: { memory: 1Gi } } } }] } } } }',
@@ -144,12 +144,12 @@ status: { resourceClaimStatuses: [{ name: b, resourceClaimName: train-b-x7 }, { 
 
 test.each<[rule: string, read: () => unknown, message: string]>([
   [
-    'no request',
+    'a claim without a request',
     () => resourceClaimAt(yaml('spec: { devices: { requests: [{ name: gpu }] } }')),
     'spec.devices.requests[0] is an object: exactly or firstAvailable is expected',
   ],
   [
-    'no class',
+    'a class without a spec',
     () => resourceClaimAt(yaml('spec: { devices: { requests: [{ name: gpu, exactly: {} }] } }')),
     'spec.devices.requests[0].exactly.deviceClassName is missing: the name of a DeviceClass is expected',
   ],
@@ -185,6 +185,6 @@ test.each<[rule: string, read: () => unknown, message: string]>([
     () => podClaimsAt(yaml('resourceClaims: [{ name: a }]'), yaml('{}')),
     'resourceClaims[0] is an object: resourceClaimName or resourceClaimTemplateName is expected',
   ],
-])('named with its path: %s', (_rule, read, message) => {
+])('an error names the path: %s', (_rule, read, message) => {
   expect(read).toThrow(message);
 });

@@ -76,14 +76,14 @@ test.each<[rule: string, expression: string, error: RegExp]>([
   ['an attribute that is not there', `${D}.serial == "x"`, /^runtime: No such key: serial$/],
   ['a domain that is not there is empty', 'device.attributes["unknown"].x == 1', /^runtime: No such key: x$/],
   ['types that do not compare', `${D}.model > 4`, /^runtime: no such overload: dyn<string> > int$/],
-  ['a quantity that is none', `${M}.isLessThan(quantity("1Gb"))`, /^runtime: quantities must match the regular expression/],
-  ['a result that is no bool', `${D}.model`, /^runtime: the result is not a bool but string$/],
+  ['an argument that is not a quantity', `${M}.isLessThan(quantity("1Gb"))`, /^runtime: quantities must match the regular expression/],
+  ['a result that is not a bool', `${D}.model`, /^runtime: the result is not a bool but string$/],
   ['a result that cannot be a bool', '1 + 1', /^compile: compilation failed: must evaluate to bool or the unknown type, not int$/],
   ['a field that devices do not have', 'device.name == "gpu-0"', /^compile: compilation failed: No such key: name$/],
   ['a variable that is not there', 'gpu.model == "A100"', /^compile: compilation failed: Unknown variable: gpu$/],
   ['a function that is not there', 'ip("10.0.0.1") == ip("10.0.0.1")', /^compile: compilation failed: found no matching overload/],
-  ['no expression', 'device.driver ==', /^compile: compilation failed: Unexpected token/],
-  ['too long', `"${'x'.repeat(10_240)}" == ""`, /^compile: compilation failed: it has more than 10240 characters$/],
+  ['there is no expression', 'device.driver ==', /^compile: compilation failed: Unexpected token/],
+  ['the expression is too long', `"${'x'.repeat(10_240)}" == ""`, /^compile: compilation failed: it has more than 10240 characters$/],
   [
     'loops in loops',
     `${many}.all(a, ${many}.all(b, ${many}.all(c, a + b + c >= 0)))`,
@@ -104,7 +104,7 @@ test.each<[rule: string, expression: string, error: RegExp]>([
   expect(answer(expression)).toMatch(error);
 });
 
-test('a pattern that backtracks has its answer all the same', () => {
+test('a regular expression that backtracks still has its answer', () => {
   const long = device('gpu-1', { attributes: new Map([['model', { kind: 'string', value: 'a'.repeat(64) }]]) });
   expect(compileSelector(`${D}.model.matches("^(a+)+$|b$")`)({ slice: slice([long]), device: long, id: 'gpu-1' })).toBe(true);
   expect(compileSelector(`${D}.model.matches("^(a+)+b$")`)({ slice: slice([long]), device: long, id: 'gpu-1' })).toBe(false);

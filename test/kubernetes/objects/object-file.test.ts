@@ -37,7 +37,7 @@ test.each<[rule: string, text: string, lines: readonly string[]]>([
   ['a List whose kind comes last', `{"items":[\n${A},${B}],"kind":"List"}`, ['Pod a 2:1', 'Node b 2:24']],
   ['items of a PodList have no kind', '{"items":[{"n":"a"}],"kind":"PodList","apiVersion":"v1"}', ['Pod a 1:11']],
   ['braces and quotes in text', '{"items":[{"kind":"Pod","n":"]}\\"{"}],"kind":"List"}', ['Pod ]}"{ 1:11']],
-  ['items that are no list of objects', '{"kind":"Pod","n":"a","items":"items"}', ['Pod a 1:1']],
+  ['items that are not a list of objects', '{"kind":"Pod","n":"a","items":"items"}', ['Pod a 1:1']],
   ['YAML documents', 'kind: Pod\nn: a\n---\nkind: List\nitems:\n- kind: Node\n  n: b\n', ['Pod a 1:1', 'Node b 6:3']],
   [
     'cut off within an object',
@@ -57,14 +57,14 @@ test.each<[rule: string, text: string, lines: readonly string[]]>([
   ],
   ['broken after the name', '{"kind":"Pod","metadata":{"name":"b"},"spec":,}', ["1:46 Pod b: not JSON: Unexpected token ','"]],
   ['a byte order mark', `\ufeff${A}`, ['Pod a 1:1']],
-  ['nothing but a byte order mark', '\ufeff', ['1:1 empty']],
+  ['a file with only a byte order mark', '\ufeff', ['1:1 empty']],
   [
-    'one broken object leaves the others',
+    'an invalid object does not affect the others',
     `{"items":[${A},\n {"kind":,},\n${B}],"kind":"List"}`,
     ['Pod a 1:11', "2:10 not JSON: Unexpected token ','", 'Node b 3:1'],
   ],
   [
-    'items that are no objects leave the others',
+    'items that are not objects do not affect the others',
     `{"items":[null,${A}, -1.5e3 ,\ntrue\n,${B},"te\\"xt]",[{}, "a"],\n${A}],"kind":"List"}`,
     [
       '1:11 null: an object is expected',
@@ -79,7 +79,7 @@ test.each<[rule: string, text: string, lines: readonly string[]]>([
   ],
   ['cut off within a text', `{"items":[${A},"nu`, ['Pod a 1:11', '1:36 truncated: the file ends within a list, after Pod']],
   [
-    'an item of YAML that is none',
+    'an item of YAML that is not an object',
     'items:\n- null\n- text\n- kind: Node\n  n: b\nkind: List\n',
     ['2:3 null: an object is expected', '3:3 text: an object is expected', 'Node b 4:3'],
   ],
@@ -103,11 +103,11 @@ test.each<[rule: string, text: string, lines: readonly string[]]>([
     'kind: Pod\nn: *a\n---\nkind: Node\nn: b',
     [expect.stringMatching(/^1:1 not YAML: .*alias/), 'Node b 4:1'],
   ],
-  ['a word that is none', `{"items":[nix,${A}],"kind":"List"}`, ["1:11 not JSON: Unexpected token 'i'", 'Pod a 1:15']],
+  ['a word that is not JSON', `{"items":[nix,${A}],"kind":"List"}`, ["1:11 not JSON: Unexpected token 'i'", 'Pod a 1:15']],
   ['cut off within a word', `{"items":[${A},nu`, ['Pod a 1:11', '1:35 truncated: the file ends within a list, after Pod']],
   ['text between objects', `${A} x`, ['Pod a 1:1', '1:24 unexpected "x": an object is expected, after Pod']],
   ['broken YAML', 'kind: [', ['1:8 not YAML: Flow sequence in block collection must be sufficiently indented and end with a ]']],
-  ['long text that is no object', 'x'.repeat(50), [`1:1 ${'x'.repeat(40)}…: an object is expected`]],
+  ['long text that is not an object', 'x'.repeat(50), [`1:1 ${'x'.repeat(40)}…: an object is expected`]],
   ['UTF-16, as of PowerShell', Buffer.from(`\ufeff${A}`, 'utf16le').toString('latin1'), [NO_TEXT]],
   ['a compressed file', gzipSync(A).toString('latin1'), [NO_TEXT]],
   ['an empty file', ' \n', ['1:1 empty']],
@@ -115,7 +115,7 @@ test.each<[rule: string, text: string, lines: readonly string[]]>([
   expect(read(text)).toEqual(lines);
 });
 
-test('where the parts of a file end makes no difference', () => {
+test('an object is read wherever the parts of a file end', () => {
   const text = Buffer.from(`{"a":"ü\\\\", "items" : [\n${A},null ,${B}, "\\\\", {"n":"\\"items\\":["}],"kind":"List"}\n[${A}]${B}`);
   const whole = [...new JsonObjects().take(text)];
   expect(whole).toHaveLength(9);

@@ -13,10 +13,14 @@ test.each<[rule: string, spec: unknown, requests: Readonly<Record<string, bigint
     { containers: [container({ cpu: '1' }, { cpu: '2', memory: '7' })] },
     { cpu: 1000n, memory: 7n },
   ],
-  ['a request without a value is none', { containers: [container({ cpu: null }, { cpu: '2' })] }, { cpu: 2000n }],
-  ['so are those of init containers', { initContainers: [container(undefined, { cpu: '2' })], containers: [] }, { cpu: 2000n }],
+  ['a request without a value is ignored', { containers: [container({ cpu: null }, { cpu: '2' })] }, { cpu: 2000n }],
   [
-    'with limits of the pod its requests are those of its containers, or else the limits',
+    'a request of an init container without a value is ignored',
+    { initContainers: [container(undefined, { cpu: '2' })], containers: [] },
+    { cpu: 2000n },
+  ],
+  [
+    'with pod limits the pod requests are those of its containers, or else the limits',
     {
       resources: { limits: { cpu: '4', memory: '9' } },
       containers: [container({ cpu: '1' }, undefined), container({ cpu: '2' }, undefined)],
@@ -29,7 +33,7 @@ test.each<[rule: string, spec: unknown, requests: Readonly<Record<string, bigint
     { cpu: 4000n },
   ],
   [
-    'huge pages of the pod are its limits',
+    'the pod request for huge pages is the limit',
     { resources: { limits: { 'hugepages-2Mi': '4' } }, containers: [container({ 'hugepages-2Mi': '2' }, undefined)] },
     { 'hugepages-2Mi': 4n },
   ],
@@ -39,8 +43,8 @@ test.each<[rule: string, spec: unknown, requests: Readonly<Record<string, bigint
 });
 
 test.each<[rule: string, hostNetwork: boolean, ports: readonly number[]]>([
-  ["with the host's network a port of a container is one of the node", true, [80, 9090]],
-  ['without it only the given ones are', false, [9090]],
+  ["with the host's network a port of a container is a port of the node", true, [80, 9090]],
+  ["without the host's network only the given host ports count", false, [9090]],
 ])('%s', (_rule, hostNetwork, ports) => {
   const own = [{ containerPort: 80 }, { containerPort: 443, hostPort: 0 }, { containerPort: 90, hostPort: 9090 }];
   const { hostPorts } = read({ hostNetwork, containers: [{ name: 'c', ports: hostNetwork ? own.toSpliced(1, 1) : own }] });

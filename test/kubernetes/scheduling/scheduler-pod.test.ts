@@ -30,7 +30,7 @@ test('matchLabelKeys and mismatchLabelKeys of an affinity term stand for the val
   ]);
 });
 
-test('matchLabelKeys of a spread constraint', () => {
+test('matchLabelKeys of a spread constraint stand for the values of the pod', () => {
   const topologySpreadConstraints = [
     { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule', labelSelector: {}, matchLabelKeys: ['hash', 'missing'] },
     { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule', matchLabelKeys: ['hash'] },
@@ -45,7 +45,7 @@ test.each([
   ['web:1', 'web:1'],
   ['registry.example:5000/web', 'registry.example:5000/web:latest'],
   ['web@sha256:0a', 'web@sha256:0a'],
-])('the image %s is %s', (image, name) => {
+])('the image %s has the name %s', (image, name) => {
   expect(podAt({ containers: [{ image }] }).images).toEqual([name]);
 });
 
@@ -76,7 +76,7 @@ test('ports of init containers count only for sidecars', () => {
   ]);
 });
 
-test('of an image that a node lists twice under one name, the first counts', () => {
+test('the first size counts if a node lists an image twice under one name', () => {
   const images = [
     { names: ['web:1', 'web:2'], sizeBytes: 1 },
     { names: ['web:1'], sizeBytes: 2 },
@@ -88,12 +88,12 @@ test('of an image that a node lists twice under one name, the first counts', () 
 test.each([
   ['a rule that restarts all containers', { containers: [{ restartPolicyRules: [{ action: 'Restart' }, ALL] }] }, [RESTARTS_ALL]],
   ['such a rule of an init container', { initContainers: [{ restartPolicyRules: [ALL] }] }, [RESTARTS_ALL]],
-  ['another rule', { containers: [{ restartPolicyRules: [{ action: 'Restart' }] }] }, []],
-  ["users of its own in the host's network", { hostNetwork: true, hostUsers: false }, ['UserNamespacesHostNetworkSupport']],
-  ['users of its own', { hostUsers: false }, []],
+  ['another restart rule', { containers: [{ restartPolicyRules: [{ action: 'Restart' }] }] }, []],
+  ["hostUsers: false in the host's network", { hostNetwork: true, hostUsers: false }, ['UserNamespacesHostNetworkSupport']],
+  ['hostUsers: false', { hostUsers: false }, []],
   ["the host's users and network", { hostNetwork: true, hostUsers: true }, []],
   ["the host's network", { hostNetwork: true }, []],
-])('required features: %s', (_rule, spec, features) => {
+])('the node features that a pod requires: %s', (_rule, spec, features) => {
   expect(podAt(spec).requiredFeatures).toEqual(features);
 });
 
@@ -113,8 +113,8 @@ test.each<[rule: string, spec: object, status: object, booked: bigint, scored: b
   ['an init container is never resized', init(undefined), { initContainerStatuses: [reported('3')] }, 1000n, 1000n],
   ['the pod still has more', { resources: cpu('1') }, reported('2', { cpu: '4' }), 4000n, 0n],
   ['the pod cannot be resized', { resources: cpu('5') }, { ...reported('2'), ...INFEASIBLE }, 2000n, 0n],
-  ['of the pod only what its spec names counts', { resources: { requests: { memory: '1' } } }, reported('2'), 0n, 0n],
-])('resize: %s', (_rule, spec, status, booked, scored) => {
+  ['of the pod resources only those in its spec count', { resources: { requests: { memory: '1' } } }, reported('2'), 0n, 0n],
+])('a pod that is being resized books the larger request: %s', (_rule, spec, status, booked, scored) => {
   const { requests, scoredRequests } = schedulerPodAt(documentOf({ metadata: { name: 'web-0' }, spec, status }));
   expect([requests.get('cpu') ?? 0n, scoredRequests.get('cpu') ?? 0n]).toEqual([booked, scored]);
 });
@@ -123,7 +123,7 @@ function init(restartPolicy: string | undefined): object {
   return { initContainers: [{ name: 'c', restartPolicy, resources: cpu('1') }] };
 }
 
-test('the features that a node declares', () => {
+test('the features that a node declares are read', () => {
   const { declaredFeatures } = schedulerNodeAt(documentOf({ metadata: { name: 'n' }, status: { declaredFeatures: [RESTARTS_ALL] } }));
   expect([...declaredFeatures]).toEqual([RESTARTS_ALL]);
 });

@@ -34,7 +34,7 @@ test.each<[act: PolicyAct | RestraintLift, fields: Record<string, unknown>]>([
     { action: 'thaw', target, reason: 'time' },
     { target, reason: 'time' },
   ],
-])('the line of the journal has bytes and seconds as numbers: %o', (act, fields) => {
+])('the journal record has bytes and seconds as numbers: %o', (act, fields) => {
   const effect = { kind: 'policy', dryRun: false, ...reason, ...act } as const;
   const { message, ...record } = policy.record?.(effect, CONTEXT) ?? {
     type: '',
@@ -45,7 +45,7 @@ test.each<[act: PolicyAct | RestraintLift, fields: Record<string, unknown>]>([
   expect(record).toEqual({ type: 'policy', event: 'act', ...reason, action: act.action, ...fields });
 });
 
-test('the end of a ladder: bytes and seconds of each step', () => {
+test('the record of the end of a ladder has bytes and seconds of each step', () => {
   const steps = [
     { action: 'notify', tookNs: 0n },
     { action: 'run', tookNs: 2n * SECOND + 7n, gainedBytes: -5n },

@@ -32,7 +32,7 @@ const effects: readonly (Effect | Toy)[] = [condition, { kind: 'toy', name: 'a' 
 const wake = { source: 'tick', atNs: 0n } as const;
 const actors = { victims: { timesOf: () => undefined } } as unknown as Actors;
 
-test('a kind of effect is one handler and one line of the table: recorded, performed, logged and counted, in the order that survives a kill', () => {
+test('a new kind of effect is one handler and one line of the table: recorded, performed, logged and counted in a kill-safe order', () => {
   done.length = 0;
   const status = new Status();
   const write = (level: string) => (message: string) => void done.push(`${level}: ${message}`);
@@ -77,7 +77,7 @@ test('a kind of effect is one handler and one line of the table: recorded, perfo
   expect([status.heldUnits, status.conditions.has('DiskPressure')]).toEqual([7, true]);
 });
 
-test('without a signal the state is not saved before', () => {
+test('without a signal the state is not saved first', () => {
   let saved = 0;
   const quiet = { ...table, toy: { ...toy, isSignal: () => false } };
   const ports = {

@@ -18,11 +18,11 @@ test('each cgroup is found once, a parent before its children', () => {
   expect(tree.findIndex(([path]) => path === 'a')).toBeLessThan(tree.findIndex(([path]) => path === 'a/b'));
 });
 
-test('a tree that is too large is not walked to its end', () => {
+test('the walk of a tree that is too large ends early', () => {
   expect(cgroupTree(directory, 5)).toHaveLength(5);
   expect(cgroupTree(directory, 4)).toBeUndefined();
 });
 
-test('a cgroup that is gone has no tree', () => {
+test('a cgroup that does not exist has no tree', () => {
   expect(cgroupTree(join(directory, 'gone'))).toEqual([]);
 });

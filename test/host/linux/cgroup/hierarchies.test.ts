@@ -26,19 +26,19 @@ test.each<[rule: string, fixture: string, expected: string | undefined]>([
   ['v2', 'v2', '/system.slice/evictd.service'],
   ['v1', 'v1', '/system.slice/evictd.service'],
   ['hybrid', 'hybrid', '/system.slice/evictd.service'],
-  ['the host’s mount seen from a namespace: where evictd is cannot be said', 'v2-namespace', undefined],
+  ["the mount of the host seen from a cgroup namespace does not show evictd's cgroup", 'v2-namespace', undefined],
   ['the same on hybrid', 'hybrid-namespace', undefined],
-])('where a process is: %s', (_rule, name, expected) => {
+])('the cgroup of a process: %s', (_rule, name, expected) => {
   const { memory } = findHierarchies(parseMountinfo(fixture(`${name}.mountinfo`)), () => all);
   const path = memory && membership(fixture(`${name}.cgroup`), memory);
   expect(memory && path && pathBelowMount(path, memory)).toBe(expected);
 });
 
 test.each<[rule: string, fixture: string, freezer: string | undefined, unified: string | undefined]>([
-  ['v1: its freezer, no unified one', 'v1', '/sys/fs/cgroup/freezer', undefined],
+  ['v1 has its freezer, and no unified hierarchy', 'v1', '/sys/fs/cgroup/freezer', undefined],
   ['hybrid: both, whatever controllers the cgroup2 mount has', 'hybrid', '/sys/fs/cgroup/freezer', '/sys/fs/cgroup/unified'],
-  ['v2: no freezer of its own', 'v2', undefined, '/sys/fs/cgroup'],
-])('what ends and freezes: %s', (_rule, name, freezer, unified) => {
+  ['v2 has no separate freezer', 'v2', undefined, '/sys/fs/cgroup'],
+])('the hierarchies to end and freeze processes: %s', (_rule, name, freezer, unified) => {
   const found = findHierarchies(parseMountinfo(fixture(`${name}.mountinfo`)), () => []);
   expect([found.freezer?.mountPoint, found.unified?.mountPoint]).toEqual([freezer, unified]);
 });
@@ -52,9 +52,9 @@ test.each<[rule: string, mounts: Mount[], expected: string]>([
     '/host/cgroup',
   ],
   ['the whole tree before a part of it', [mount('/part', '/docker/4f1'), mount('/sys/fs/cgroup')], '/sys/fs/cgroup'],
-  ['of equals the last: it hides the first', [mount('/a'), mount('/b')], '/b'],
-  ['what another mount hides does not count', [mount('/a'), mount('/b', '/part'), mount('/a', '/part/inner')], '/b'],
-])('several mounts: %s', (_rule, mounts, expected) => {
+  ['the last of equal mounts is used, because it hides the first', [mount('/a'), mount('/b')], '/b'],
+  ['a mount that another mount hides is not used', [mount('/a'), mount('/b', '/part'), mount('/a', '/part/inner')], '/b'],
+])('one of several mounts: %s', (_rule, mounts, expected) => {
   expect(findHierarchies(mounts, () => all).memory?.mountPoint).toBe(expected);
 });
 
@@ -66,11 +66,11 @@ test.each<[rule: string, line: string, expected: Mount[]]>([
   ],
   ['a line cut off', '36 31 0:31 / /mnt rw', []],
   ['an empty text', '', []],
-])('mountinfo: %s', (_rule, line, expected) => {
+])('mountinfo is parsed: %s', (_rule, line, expected) => {
   expect(parseMountinfo(line)).toEqual(expected);
 });
 
-test('this machine: the hierarchy with the memory controller is found', () => {
+test('the hierarchy with the memory controller is found on this machine', () => {
   const { memory } = readHierarchies();
   expect(memory && { version: memory.version, mount: memory.mountPoint }).toEqual(memoryController());
 });

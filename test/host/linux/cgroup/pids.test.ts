@@ -9,9 +9,9 @@ test.each<[rule: string, levels: number[], available: bigint, capacity: bigint]>
   ['the machine: the smaller of pid_max and threads-max', [], 14000n, 15000n],
   ['the node has less left', [100, 40, Infinity, 900], 60n, 100n],
   ['a cgroup above has less left, though its limit is larger', [100, 40, 1000, 990], 10n, 1000n],
-  ['no limit: the machine', [Infinity, 40, Infinity, 900], 14000n, 15000n],
-  ['no pids controller for it: the machine', [NaN, NaN, NaN, NaN], 14000n, 15000n],
-  ['beyond its limit, which may be lowered below what is there', [100, 140, 1000, 1], 0n, 100n],
+  ["without a limit the machine's process IDs are available", [Infinity, 40, Infinity, 900], 14000n, 15000n],
+  ["without a pids controller the machine's process IDs are available", [NaN, NaN, NaN, NaN], 14000n, 15000n],
+  ['more processes than the limit are 0 available, because the limit may have been lowered', [100, 140, 1000, 1], 0n, 100n],
 ])('%s', (_rule, levels, available, capacity) => {
   const source = pidsSource(levels.length === 0 ? undefined : { hierarchy, path: '/node' });
   const padded = levels.slice(0, 2 * (source.files.length - 3));
@@ -20,7 +20,7 @@ test.each<[rule: string, levels: number[], available: bigint, capacity: bigint]>
   expect(source.read(Float64Array.from([...machine, ...padded]), errors)).toMatchObject({ narrowest: { available, capacity } });
 });
 
-test('every level with a limit is listed with its file', () => {
+test('every cgroup with a limit is listed with its file', () => {
   const source = pidsSource({ hierarchy, path: '/node/inner' });
   const { length } = source.files;
   const values = [...machine, 100, 40, Infinity, 40, 1000, 990].slice(0, length);
@@ -32,7 +32,7 @@ test('every level with a limit is listed with its file', () => {
   ]);
 });
 
-test('without the machine’s figures there is no reading', () => {
+test('without the values of the machine there is no reading', () => {
   const source = pidsSource(undefined);
   expect(source.read(Float64Array.from([32768, NaN, 1]), Int32Array.from([0, 13, 0]))).toEqual({
     missing: '/proc/sys/kernel/threads-max: EACCES (permission denied)',

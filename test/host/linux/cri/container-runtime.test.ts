@@ -44,7 +44,7 @@ afterEach(() => {
   fake.remove();
 });
 
-test('pods and where their cgroups are', async () => {
+test('the runtime reports pods and their cgroups', async () => {
   await fake.start();
   await runtime.reported();
   expect(runtime.workloads().map(({ name, path }) => [name, path])).toEqual([
@@ -54,7 +54,7 @@ test('pods and where their cgroups are', async () => {
   expect(runtime.problem()).toBeUndefined();
 });
 
-test('known containers are not asked for again, and an equal list keeps its value', async () => {
+test('known containers are not read again, and an equal list keeps its identity', async () => {
   await fake.start();
   await runtime.reported();
   const before = runtime.workloads();
@@ -70,7 +70,7 @@ test('known containers are not asked for again, and an equal list keeps its valu
   ]);
 });
 
-test('where a kubelet has made one of them it manages them all', async () => {
+test('a kubelet manages all containers if it has made one of them', async () => {
   await fake.start();
   await runtime.reported();
   expect(runtime.workloads().map((workload) => workload.runtime.byKubelet)).toEqual([false, false]);
@@ -84,7 +84,7 @@ test('where a kubelet has made one of them it manages them all', async () => {
   expect(names()).toEqual(['default/a/app', 'default/b/app']);
 });
 
-test('a hundred requests at once become one call', async () => {
+test('a hundred simultaneous reads become one call', async () => {
   await fake.start();
   for (let count = 0; count < 100; count++) runtime.follow();
   await eventually('it has answered', () => runtime.hasReported);
@@ -106,8 +106,8 @@ test('reported() waits for the answer to a request that is made after the call',
   expect(seldom.workloads().map(({ name }) => name)).toEqual(['default/c/app']);
 });
 
-describe('what goes wrong loses nothing', () => {
-  test('no runtime listens, then one does', async () => {
+describe('errors of a runtime lose no workload', () => {
+  test('when no runtime listens at first, and then one does', async () => {
     await runtime.reported();
     expect(runtime.problem()).toMatchObject({
       code: 'EVICTD_CRI_UNREACHABLE',
@@ -118,7 +118,7 @@ describe('what goes wrong loses nothing', () => {
     expect(names()).toEqual(['default/a/app', 'default/b/app']);
   });
 
-  test('a restart keeps the known workloads', async () => {
+  test('when the runtime restarts', async () => {
     await fake.start();
     await runtime.reported();
     fake.stop();
@@ -131,7 +131,7 @@ describe('what goes wrong loses nothing', () => {
     expect(names()).toEqual(['default/a/app']);
   });
 
-  test('a runtime that hangs blocks nothing and gets no further call', async () => {
+  test('when the runtime hangs, which blocks nothing and gets no further call', async () => {
     await fake.start();
     await runtime.reported();
     fake.handlers = { ...pods('a', 'b'), ListPodSandbox: () => 'hang' };
@@ -148,7 +148,7 @@ describe('what goes wrong loses nothing', () => {
     expect(names()).toEqual(['default/a/app', 'default/b/app']);
   });
 
-  test('it refuses', async () => {
+  test('when the runtime refuses a call', async () => {
     fake.handlers = {
       ...pods('a'),
       ListContainers: () => Promise.reject(Object.assign(new Error(), { code: status.INTERNAL, details: 'disk on fire' })),
@@ -159,7 +159,7 @@ describe('what goes wrong loses nothing', () => {
   });
 });
 
-describe('what containers have on disks', () => {
+describe('the disk usage of containers', () => {
   const mib = (count: number) => ({ value: count * 1024 * 1024 });
   const statsOf = (letter: string, timestampMs: number, mountpoint = '/layers') => ({
     attributes: { id: id(letter) },
@@ -179,7 +179,7 @@ describe('what containers have on disks', () => {
     return runtime.files();
   };
 
-  test('its layer, as it was measured last, and its log; others are none of its', async () => {
+  test('is that of the layer as measured last, and of the log, and of no other container', async () => {
     const beforeNs = process.hrtime.bigint();
     const [found, ...others] = await filesWith(statsOf('b', Date.now()), statsOf('a', Date.now() - 7_000));
     expect(found).toMatchObject({
@@ -192,37 +192,37 @@ describe('what containers have on disks', () => {
     expect(others).toEqual([]);
   });
 
-  test('CRI-O names the container’s mount: the directory that contains it counts', async () => {
+  test('with CRI-O is that of the directory that contains the named mount', async () => {
     const [found] = await filesWith(statsOf('a', Date.now(), '/var/lib/containers/storage/overlay/0a1b/merged'));
     expect(found?.layer?.directory).toBe('/var/lib/containers/storage/overlay');
   });
 
-  test('a clock that was set back by a moment makes nothing newer than now', async () => {
+  test('is not from the future after the clock was set back by a moment', async () => {
     const [found] = await filesWith(statsOf('a', Date.now() + 500));
     expect(found?.layer?.atNs).toBeLessThanOrEqual(process.hrtime.bigint());
   });
 
-  test('devmapper of containerd has nothing in the directory that it names', async () => {
+  test('with devmapper of containerd is not that of the named directory', async () => {
     const mountpoint = '/var/lib/containerd/io.containerd.snapshotter.v1.devmapper';
     const [found] = await filesWith(statsOf('a', Date.now(), mountpoint));
     expect(found?.layer).toMatchObject({ directory: mountpoint, amount: { bytes: 0n, inodes: 0n } });
   });
 
-  test('a runtime that measures only now is waited for longer than for a list', async () => {
+  test('has a longer timeout than a list, because a runtime may measure only then', async () => {
     await filesWith(statsOf('a', Date.now()));
     expect(fake.withinMs.get('ListContainerStats')).toBeGreaterThan(10_000);
     expect(fake.withinMs.get('ListContainers')).toBeLessThan(10_000);
   });
 
   test.each<[rule: string, stats: readonly object[]]>([
-    ['what it has not measured yet', [statsOf('a', 0)]],
-    ['what was measured before the clock was set back', [statsOf('a', Date.now() + 3_600_000)]],
-    ['what it does not tell', []],
-  ])('%s is not known', async (_rule, stats) => {
+    ['a container that the runtime has not measured yet', [statsOf('a', 0)]],
+    ['a measurement from before the clock was set back', [statsOf('a', Date.now() + 3_600_000)]],
+    ['a value that the runtime does not report', []],
+  ])('is unknown for %s', async (_rule, stats) => {
     expect(await filesWith(...stats)).toEqual([{ id: id('a'), layer: undefined, logPath: '/var/log/a.log' }]);
   });
 
-  test('a runtime’s failure is reported', async () => {
+  test('has the error of the runtime', async () => {
     fake.handlers = {
       ListContainerStats: () => Promise.reject(Object.assign(new Error(), { code: status.INTERNAL, details: 'no cgroups' })),
     };
@@ -231,7 +231,7 @@ describe('what containers have on disks', () => {
   });
 });
 
-describe('where images and containers lie', () => {
+describe('the filesystems of images and containers', () => {
   const on = (mountpoint: string) => ({ fs_id: { mountpoint } });
   const toldWith = async (info: Handlers[string]) => {
     fake.handlers = { ...pods('a'), ImageFsInfo: info };
@@ -241,25 +241,25 @@ describe('where images and containers lie', () => {
   };
 
   test.each<[rule: string, answer: object, expected: object | undefined]>([
-    ['on one', { image_filesystems: [on('/images')] }, { imagefs: '/images', containerfs: undefined }],
+    ['are one filesystem', { image_filesystems: [on('/images')] }, { imagefs: '/images', containerfs: undefined }],
     [
-      'on two, the first of each as for the kubelet',
+      'are two, the first of each, as for the kubelet',
       { image_filesystems: [on('/images'), on('/more')], container_filesystems: [on('/containers')] },
       { imagefs: '/images', containerfs: '/containers' },
     ],
-    ['it does not say', {}, undefined],
-    ['no path', { image_filesystems: [on('overlay')] }, undefined],
+    ['are unknown if the runtime does not report them', {}, undefined],
+    ['are unknown without a path', { image_filesystems: [on('overlay')] }, undefined],
   ])('%s', async (_rule, answer, expected) => {
     expect(await toldWith(() => answer)).toEqual(expected);
   });
 
-  test('a failed ImageFsInfo is repeated with the next list', async () => {
+  test('are read again with the next list after a failed ImageFsInfo', async () => {
     expect(await toldWith(() => Promise.reject(new Error()))).toBeUndefined();
     fake.handlers = { ...pods('a'), ImageFsInfo: () => ({ image_filesystems: [on('/images')] }) };
     await waitUntil('it is known', () => runtime.filesystems() !== undefined);
   });
 
-  test('pods are listed although ImageFsInfo hangs or fails', async () => {
+  test('do not delay the list of pods if ImageFsInfo hangs or fails', async () => {
     fake.handlers = { ...pods('a'), ImageFsInfo: () => 'hang' };
     await fake.start();
     await eventually('its pods are known', () => {
@@ -271,7 +271,7 @@ describe('where images and containers lie', () => {
   });
 });
 
-describe('odd answers', () => {
+describe('invalid answers of a runtime', () => {
   test.each<[rule: string, handlers: Handlers]>([
     [
       'a container that has gone meanwhile',
@@ -283,19 +283,19 @@ describe('odd answers', () => {
       },
     ],
     [
-      'no JSON',
+      'a container whose info is not JSON',
       {
         ContainerStatus: ({ container_id }) =>
           container_id === id('a') ? { info: { info: 'no JSON' } } : { info: infoOf(`/k8s.io/${id('b')}`) },
       },
     ],
     [
-      'no text as the path',
+      'a container whose cgroup path is not text',
       { ContainerStatus: ({ container_id }) => ({ info: container_id === id('a') ? infoOf(1) : infoOf(`/k8s.io/${id('b')}`) }) },
     ],
-    ["another container's cgroup", { ContainerStatus: () => ({ info: infoOf(`/k8s.io/${id('b')}`) }) }],
+    ['a container that reports the cgroup of another', { ContainerStatus: () => ({ info: infoOf(`/k8s.io/${id('b')}`) }) }],
     [
-      'nothing verbose',
+      'a container without verbose info',
       { ContainerStatus: ({ container_id }) => (container_id === id('a') ? {} : { info: infoOf(`/k8s.io/${id('b')}`) }) },
     ],
     [
@@ -324,7 +324,7 @@ describe('odd answers', () => {
         }),
       },
     ],
-  ])('%s is left out, and the others are there', async (_rule, handlers) => {
+  ])('leave out %s, and the others are there', async (_rule, handlers) => {
     fake.handlers = { ...pods('a', 'b'), ...handlers };
     await fake.start();
     await runtime.reported();
@@ -332,7 +332,7 @@ describe('odd answers', () => {
     expect(names()).toEqual(['default/b/app']);
   });
 
-  test('closed it asks no more', async () => {
+  test('a closed runtime makes no more calls', async () => {
     await fake.start();
     runtime.close();
     runtime.close();

@@ -58,7 +58,7 @@ afterEach(() => {
   fake.remove();
 });
 
-test('containers that have ended, and pods that have no others', async () => {
+test('containers that have ended, and pods with only such containers, are garbage', async () => {
   expect(await runtime.collect('containers')).toEqual([]);
   expect(removals()).toEqual([
     ['RemoveContainer', 'init'],
@@ -90,7 +90,7 @@ test('the image of a container created during the listing is kept', async () => 
   expect(removals()).not.toContainEqual(['RemoveImage', { image: 'sha256:old' }]);
 });
 
-test('images in use are those with a container, also a kubelet’s', async () => {
+test('images with a container are in use, also those of a kubelet', async () => {
   fake.handlers = { ...handlers, ListPodSandbox: () => ({ items: [{ id: 'up', state: 0, labels: label }] }) };
   expect((await runtime.usedImages()).map(({ id, size }) => [id, size])).toEqual([
     ['sha256:web', 10],
@@ -100,7 +100,7 @@ test('images in use are those with a container, also a kubelet’s', async () =>
   await expect(runtime.usedImages()).rejects.toThrow();
 });
 
-test('to look removes nothing', async () => {
+test('listing the garbage removes nothing', async () => {
   const { containers, pods, images } = await runtime.garbage();
   expect([containers, pods, images.map(({ id, size }) => [id, size])]).toEqual([['init', 'done'], ['over'], [['sha256:old', 30]]]);
   expect(removals()).toEqual([]);
@@ -109,20 +109,20 @@ test('to look removes nothing', async () => {
 test.each<[whose: string, handler: Handlers]>([
   ['a pod', { ListPodSandbox: () => ({ items: [{ id: 'over', state: 1, labels: label }] }) }],
   ['a container', { ListContainers: () => ({ containers: [{ id: 'done', state: EXITED, labels: label }] }) }],
-])('where a kubelet has made %s, all of it is the kubelet’s', async (_whose, handler) => {
+])('where a kubelet has made %s, all garbage is left to the kubelet', async (_whose, handler) => {
   fake.handlers = { ...handlers, ...handler };
   for (const collection of ['containers', 'images'] as const) expect(await runtime.collect(collection)).toEqual([]);
   expect(removals()).toEqual([]);
 });
 
-test('an image newer than the first list stays', async () => {
+test('an image that is newer than the first list is kept', async () => {
   await runtime.garbage();
   fake.handlers = { ...handlers, ListImages: () => ({ images: [{ id: 'sha256:new' }, { id: 'sha256:old' }] }) };
   await runtime.collect('images');
   expect(removals()).toEqual([['RemoveImage', { image: 'sha256:old' }]]);
 });
 
-test('what cannot be removed is said, and keeps nothing else', async () => {
+test('a container that cannot be removed is reported, and the others are removed', async () => {
   fake.handlers = {
     ...handlers,
     RemoveContainer: ({ container_id }) => {
@@ -134,7 +134,7 @@ test('what cannot be removed is said, and keeps nothing else', async () => {
   expect(removals()).toHaveLength(4);
 });
 
-test('a runtime that is not there is said', async () => {
+test('a runtime that does not run is reported', async () => {
   fake.stop();
   expect(await runtime.collect('images')).toEqual([expect.stringMatching(/./)]);
   await expect(runtime.garbage()).rejects.toThrow();

@@ -59,10 +59,10 @@ const container = fc.record({
   annotations: texts,
 });
 
-describe('what another codec has written is read', () => {
+describe('messages of another codec are decoded', () => {
   const own = (record: Readonly<Record<string, string>>) => ({ ...record });
 
-  test('pods', () => {
+  test('with pods', () => {
     fc.assert(
       fc.property(fc.array(pod), (items) => {
         const bytes = service.ListPodSandbox?.responseSerialize({ items }) ?? Buffer.alloc(0);
@@ -75,7 +75,7 @@ describe('what another codec has written is read', () => {
     );
   });
 
-  test('images', () => {
+  test('with images', () => {
     const image = fc.record({ id: text, repo_tags: fc.array(text), repo_digests: fc.array(text), size: whole, pinned: fc.boolean() });
     fc.assert(
       fc.property(fc.array(image), (images) => {
@@ -87,7 +87,7 @@ describe('what another codec has written is read', () => {
     );
   });
 
-  test('containers', () => {
+  test('with containers', () => {
     fc.assert(
       fc.property(fc.array(container), (containers) => {
         const bytes = service.ListContainers?.responseSerialize({ containers }) ?? Buffer.alloc(0);
@@ -101,7 +101,7 @@ describe('what another codec has written is read', () => {
   });
 });
 
-test('what containers have written, and where they are logged', () => {
+test('with the disk usage and log paths of containers', () => {
   const mountpoint = '/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs';
   const written = { timestamp: 2 ** 40, fs_id: { mountpoint }, used_bytes: { value: 5_025_792 }, inodes_used: { value: 10 } };
   const stats = [{ attributes: { id: 'a' }, writable_layer: written }, { attributes: { id: 'b' } }];
@@ -118,7 +118,7 @@ test('what containers have written, and where they are logged', () => {
   expect(decode(CONTAINER_STATUS.output, status)).toEqual({ status: { logPath: '/var/log/a.log' }, info: {} });
 });
 
-test('where images and containers lie', () => {
+test('with the filesystems of images and containers', () => {
   const on = (mountpoint: string) => ({ timestamp: 1, fs_id: { mountpoint }, used_bytes: { value: 2 }, inodes_used: { value: 3 } });
   const bytes = service.ImageFsInfo?.responseSerialize({ image_filesystems: [on('/i'), on('/j')], container_filesystems: [on('/c')] });
   const { imageFilesystems, containerFilesystems } = decode(IMAGE_FS_INFO.output, bytes ?? Buffer.alloc(0));
@@ -126,7 +126,7 @@ test('where images and containers lie', () => {
   expect(containerFilesystems.map(({ fsId }) => fsId.mountpoint)).toEqual(['/c']);
 });
 
-test('what is written is read by another codec', () => {
+test('another codec decodes the messages of this one', () => {
   fc.assert(
     fc.property(fc.record({ containerId: text, verbose: fc.boolean() }), ({ containerId, verbose }) => {
       const bytes = encode(CONTAINER_STATUS.input, { containerId, verbose });
@@ -136,7 +136,7 @@ test('what is written is read by another codec', () => {
   );
 });
 
-test('the seconds of a stop, and the pod of one', () => {
+test('another codec decodes the timeout of StopContainer, and the pod of StopPodSandbox', () => {
   expect(service.StopContainer?.requestDeserialize(encode(STOP_CONTAINER.input, { containerId: 'a', timeout: 300 }))).toEqual({
     container_id: 'a',
     timeout: 300,
@@ -150,7 +150,7 @@ test('every field of api.proto is used', () => {
   expect(Object.keys(service).sort()).toEqual(Object.keys(calls).sort());
 });
 
-test.each(Object.entries(calls))('%s is called as in api.proto', (name, { path }) => {
+test.each(Object.entries(calls))('%s has the path of api.proto', (name, { path }) => {
   expect(service[name]?.path).toBe(path);
 });
 
@@ -161,17 +161,17 @@ const table = {
   inner: [4, { message: { name: [1, 'text'] } }],
 } as const satisfies Table;
 
-describe('odd bytes', () => {
-  test('nothing is a message of nothing', () => {
+describe('invalid bytes', () => {
+  test('an empty message decodes to default values', () => {
     expect(decode(table, Buffer.alloc(0))).toEqual({ name: '', count: 0, labels: {}, inner: { name: '' } });
   });
 
-  test('fields of all kinds that are not known are skipped', () => {
+  test('unknown fields of all kinds are skipped', () => {
     const unknown = [0x78, 0x96, 0x01, 0x7a, 0x02, 0x68, 0x69, 0x79, 1, 2, 3, 4, 5, 6, 7, 8, 0x7d, 1, 2, 3, 4];
     expect(decode(table, Buffer.from([...unknown, 0x0a, 1, 0x61, ...unknown]))).toMatchObject({ name: 'a' });
   });
 
-  test('__proto__ is a label as others', () => {
+  test('__proto__ is a label like others', () => {
     const { labels } = decode(table, encode(table, { labels: Object.fromEntries([['__proto__', 'x']]) }));
     expect(Object.entries(labels)).toEqual([['__proto__', 'x']]);
   });
@@ -181,12 +181,12 @@ describe('odd bytes', () => {
     ['a number without an end', [0x10, ...Array<number>(11).fill(0x80)]],
     ['cut off in a text', [0x0a, 5, 0x61]],
     ['a length beyond all', [0x0a, 0xff, 0xff, 0xff, 0xff, 0x7f]],
-    ['a group, which there is none of any more', [0x0b]],
+    ['a group, which protobuf has no longer', [0x0b]],
   ])('%s', (_rule, bytes) => {
     expect(() => decode(table, Buffer.from(bytes))).toThrow(RangeError);
   });
 
-  test('no bytes at all make it fail otherwise, or hang', () => {
+  test('any bytes decode to a message or a RangeError', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
         try {

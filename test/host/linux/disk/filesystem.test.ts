@@ -24,7 +24,7 @@ const observations = (reading: FilesystemReading, nowNs: bigint) => {
   return filesystemObservations(path, reading, nowNs);
 };
 
-test('available is what an ordinary process may take, at the time of the answer', () => {
+test('available is the amount that an unprivileged process may use, at the time of the answer', () => {
   expect(observations(fine, 105n * s)).toEqual({
     available: { available: 250n, capacity: 1000n, timeNs: 100n * s, source: 'statfs of /var' },
     inodesFree: { available: 20n, capacity: 80n, timeNs: 100n * s, source: 'statfs of /var' },
@@ -33,27 +33,31 @@ test('available is what an ordinary process may take, at the time of the answer'
 
 test.each<[rule: string, reading: Partial<FilesystemReading>, reason: string]>([
   [
-    'no answer for 10 s, whatever it said before',
+    'the filesystem has not answered for 10 s, whatever it answered before',
     { pending: true, pendingSinceNs: 110n * s },
     'no answer from the filesystem of /var for 10 s',
   ],
-  ['never answered, for long', { atNs: 0n, pending: true, pendingSinceNs: 60n * s }, 'no answer from the filesystem of /var for 60 s'],
-  ['not asked yet', { atNs: 0n }, '/var: not read yet'],
-  ['in memory', { fsType: 0x01021994 }, `/var is in memory (tmpfs), not on a disk${HINT}`],
-  ['in memory, without a size', { fsType: 0x858458f6 }, `/var is in memory (ramfs), not on a disk${HINT}`],
-  ['on an image', { fsType: 0x73717368 }, `/var is a read-only image (squashfs), which is always full${HINT}`],
+  [
+    'the filesystem has never answered, for a long time',
+    { atNs: 0n, pending: true, pendingSinceNs: 60n * s },
+    'no answer from the filesystem of /var for 60 s',
+  ],
+  ['the filesystem has not been read yet', { atNs: 0n }, '/var: not read yet'],
+  ['the filesystem is in memory', { fsType: 0x01021994 }, `/var is in memory (tmpfs), not on a disk${HINT}`],
+  ['the filesystem is in memory, without a size', { fsType: 0x858458f6 }, `/var is in memory (ramfs), not on a disk${HINT}`],
+  ['the filesystem is a read-only image', { fsType: 0x73717368 }, `/var is a read-only image (squashfs), which is always full${HINT}`],
   ['refused', { errno: 2 }, '/var: ENOENT (no such file or directory)'],
-])('missing: %s', (_rule, reading, reason) => {
+])('the reading is missing: %s', (_rule, reading, reason) => {
   const observed = observations({ ...fine, ...reading }, 120n * s);
   expect(observed).toEqual({ available: { missing: reason }, inodesFree: { missing: reason } });
 });
 
-test('a short wait leaves the last answer standing', () => {
+test('a short wait keeps the last answer', () => {
   const observed = observations({ ...fine, pending: true, pendingSinceNs: 110n * s + 1n }, 120n * s);
   expect(observed.available).toMatchObject({ available: 250n, timeNs: 100n * s });
 });
 
-test('a filesystem that makes inodes as it needs them (btrfs) has bytes and no inodes', () => {
+test('a filesystem that makes inodes as needed (btrfs) has bytes and no inodes', () => {
   const observed = observations({ ...fine, inodes: 0, inodesFree: 0 }, 101n * s);
   expect(observed.available).toMatchObject({ available: 250n });
   expect(observed.inodesFree).toEqual({ missing: 'the filesystem of /var does not count inodes', absent: true });

@@ -66,7 +66,7 @@ const below = (signal: Signal, text: string): Threshold => {
 };
 
 describe.runIf(loopWorks())('filesystems (where loop devices can be mounted)', () => {
-  test('changed paths: unchanged ones keep their answers, new ones are read when they have answered', async () => {
+  test('unchanged paths keep their answers, and new ones are read when they have answered', async () => {
     const [first, second] = [mounted().directory, mounted().directory];
     const statfs = (directory: string): string => `statfs of ${directory}`;
     const node = open({ nodefs: first }, [below('imagefs.available', '1Mi')]);
@@ -80,7 +80,7 @@ describe.runIf(loopWorks())('filesystems (where loop devices can be mounted)', (
     expect(await seen(node)).toMatchObject({ layout: 'single', nodefs: statfs(first), imagefs: statfs(first) });
   });
 
-  test('before a runtime has reported the image filesystem it is neither read nor sampled', async () => {
+  test('the image filesystem is neither read nor sampled before a runtime has reported it', async () => {
     const [first, second] = [mounted().directory, mounted().directory];
     const requested = [below('imagefs.available', '1Mi'), below('containerfs.inodesFree', '1Mi')];
     const node = open({ nodefs: first }, requested);
@@ -96,7 +96,7 @@ describe.runIf(loopWorks())('filesystems (where loop devices can be mounted)', (
     expect(JSON.stringify(node.notifiers())).toContain(second);
   });
 
-  test('layouts follow from the devices, and each device is read by one path', async () => {
+  test('the layout follows from the devices, and each device is read by one path', async () => {
     const [first, second, third] = [mounted().directory, mounted().directory, mounted().directory];
     const read = async (filesystems: FilesystemPaths) => seen(open(filesystems));
     const statfs = (path: string): string => `statfs of ${path}`;
@@ -133,14 +133,14 @@ describe.runIf(loopWorks())('filesystems (where loop devices can be mounted)', (
     });
   });
 
-  test('before the first answer the layout is not known, and with one path it is', () => {
+  test('with several paths the layout is unknown before the first answer, and with one path it is single', () => {
     expect(open({ nodefs: mounted().directory, imagefs: mounted().directory }).layout()).toMatchObject({
       error: expect.stringMatching(/not read yet$/) as string,
     });
     expect(open({ nodefs: '/' }).layout()).toBe('single');
   });
 
-  test('one that is mounted later is noticed, and so is its end', async () => {
+  test('a filesystem that is mounted later is found, and so is its unmount', async () => {
     const images = disk();
     const node = open({ nodefs: mounted().directory, imagefs: `${images.directory}/lost+found` });
     expect(await seen(node)).toMatchObject({ layout: 'single', imagefs: expect.stringMatching(/ENOENT/) as string });
@@ -150,7 +150,7 @@ describe.runIf(loopWorks())('filesystems (where loop devices can be mounted)', (
     expect((await seen(node)).imagefs).toMatch(/ENOENT/);
   });
 
-  test('two signals of one device have one sampler, and both wake', async () => {
+  test('two signals of one device have one sampler, and both wake evictd', async () => {
     const { directory } = mounted();
     const wakes: Wake[] = [];
     const node = open({ nodefs: directory, imagefs: `${directory}/lost+found` });
@@ -170,7 +170,7 @@ describe.runIf(loopWorks())('filesystems (where loop devices can be mounted)', (
     expect(observed.get('imagefs.available')?.available).toBeLessThan(BigInt(4 << 20));
   });
 
-  test.runIf(fuse)('one that hangs delays no other (where FUSE can be mounted)', async () => {
+  test.runIf(fuse)('a filesystem that hangs delays no other (where FUSE can be mounted)', async () => {
     const hanging = await mountFuse();
     onTestFinished(() => hanging.remove());
     const { directory } = mounted();
@@ -186,7 +186,7 @@ describe.runIf(loopWorks())('filesystems (where loop devices can be mounted)', (
     expect(node.layout()).toBe('imagefs');
   });
 
-  test('an overlay that writes to a tmpfs is not read; what it hides does not matter', async () => {
+  test('an overlay that writes to a tmpfs is not read, whatever filesystem it hides', async () => {
     const { directory } = mounted();
     const [memory, merged] = [mkdtempSync(join(tmpdir(), 'evictd-test-')), mkdtempSync(join(tmpdir(), 'evictd-test-'))];
     cleanups.push(() => {
@@ -222,7 +222,7 @@ describe.runIf(loopWorks())('filesystems (where loop devices can be mounted)', (
   });
 });
 
-test('imagefs is nodefs where only a threshold asks for it', async () => {
+test('imagefs is nodefs where only a threshold uses imagefs', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'evictd-test-asked-'));
   cleanups.push(() => {
     rmdirSync(directory);
@@ -235,7 +235,7 @@ test('imagefs is nodefs where only a threshold asks for it', async () => {
   expect(imagefs).toBe(nodefs);
 });
 
-test('… or is going to', async () => {
+test('imagefs is nodefs before the first reading, too', async () => {
   const { nodefs, imagefs } = await seen(open({ nodefs: '/' }, [below('imagefs.available', '1')]));
   expect(imagefs).toBe(nodefs);
 });

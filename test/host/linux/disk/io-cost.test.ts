@@ -32,6 +32,6 @@ test.each<[what: string, of: Parameters<typeof costOn>, cost: number]>([
   expect(costOn(...of)).toBeCloseTo(cost, 9);
 });
 
-test('without a hierarchy that counts I/O it is not known', () => {
+test('without a hierarchy that counts I/O the cost is unknown', () => {
   expect(openIoCost({ memory: undefined, blkio: undefined })('/')).toBeUndefined();
 });

@@ -21,7 +21,7 @@ test.each<[rule: string, fsType: number, why: string | undefined]>([
   ['hugetlbfs', 0x958458f6, 'in memory (hugetlbfs), not on a disk'],
   ['ext4', EXT4, undefined],
   ['btrfs', 0x9123683e, undefined],
-])('%s, full', (_name, fsType, why) => {
+])('a full filesystem is not a disk: %s', (_name, fsType, why) => {
   expect(whyNoDisk({ ...full, fsType }, '/', [])).toBe(why);
 });
 
@@ -29,13 +29,13 @@ test.each<[rule: string, lines: readonly string[], why: string | undefined]>([
   ['writable', ['8:2 / / rw - ext4 /dev/sda2 rw'], undefined],
   ['read-only for this process alone', ['8:2 / / ro - ext4 /dev/sda2 rw'], undefined],
   ['read-only as a whole, as with dm-verity', ['8:2 / / ro - ext4 /dev/dm-0 ro'], 'read-only (ext4): it cannot fill up'],
-  ['another device', ['8:3 / / ro - ext4 /dev/sda3 ro', '8:2 / /var rw - ext4 /dev/sda2 rw'], undefined],
+  ['another device is mounted read-only', ['8:3 / / ro - ext4 /dev/sda3 ro', '8:2 / /var rw - ext4 /dev/sda2 rw'], undefined],
   ['a device that is not mounted here', ['8:3 / / ro - ext4 /dev/sda3 ro'], undefined],
-])('a full disk: %s', (_rule, lines, why) => {
+])('a full disk is judged by its mounts: %s', (_rule, lines, why) => {
   expect(whyNoDisk(full, '/', mounted(...lines))).toBe(why);
 });
 
-test('the mounts do not matter while a quarter is free', () => {
+test('mounts are not judged while a quarter of the disk is free', () => {
   const quarter = { ...full, availableBytes: 250 << 10 };
   expect([mayBeNoDisk(quarter), mayBeNoDisk({ ...quarter, availableBytes: (250 << 10) - 1 })]).toEqual([false, true]);
   expect(whyNoDisk(quarter, '/', mounted('8:2 / / ro - ext4 /dev/dm-0 ro'))).toBeUndefined();
@@ -47,7 +47,7 @@ const IN_MEMORY = 'in memory (overlay on tmpfs), not on a disk';
 test.each<[rule: string, lines: readonly string[], statfs: Partial<typeof overlay>, why: string | undefined]>([
   ['tmpfs', [...ON_LIVE, '0:40 / /run/live/overlay rw - tmpfs tmpfs rw'], {}, IN_MEMORY],
   ['tmpfs with this size', [...ON_LIVE, '0:40 / /run/live/overlay rw - tmpfs tmpfs rw,size=64k'], {}, IN_MEMORY],
-  ['tmpfs with another size, which is another one', [...ON_LIVE, '0:40 / /run rw - tmpfs tmpfs rw,size=63k'], {}, undefined],
+  ['tmpfs with another size, which is another tmpfs', [...ON_LIVE, '0:40 / /run rw - tmpfs tmpfs rw,size=63k'], {}, undefined],
   ['the innermost mount counts', [...ON_LIVE, '0:41 / /run rw - tmpfs t rw', '8:3 / /run/live rw - ext4 /dev/sda3 rw'], {}, undefined],
   ['a mount that only begins alike', [...ON_LIVE, '0:41 / /run/liv rw - tmpfs t rw'], {}, undefined],
   ['a hidden tmpfs, which has as many inodes as pages', ['8:2 / / rw - overlay /cow rw,upperdir=/cow/upper'], { inodes: 16 }, IN_MEMORY],
@@ -64,7 +64,7 @@ test.each<[rule: string, lines: readonly string[], statfs: Partial<typeof overla
     undefined,
   ],
   ['none', [`8:2 / / ro - overlay overlay ro,${LOWER}`], {}, 'read-only (overlay): it cannot fill up'],
-])('an overlay that writes to: %s', (_rule, lines, statfs, why) => {
+])('an overlay is judged by the filesystem that it writes to: %s', (_rule, lines, statfs, why) => {
   expect(whyNoDisk({ ...overlay, ...statfs }, '/', mounted(...lines))).toBe(why);
 });
 
@@ -74,13 +74,13 @@ const [IMAGE, DATA] = ['0:40 / /img ro - btrfs /dev/loop0 ro,subvol=/', '0:41 / 
 const READ_ONLY = 'read-only (btrfs): it cannot fill up';
 test.each<[rule: string, path: string, lines: readonly string[], why: string | undefined]>([
   ['read-only', '/img', [IMAGE], READ_ONLY],
-  ['… beside a writable one', '/img', [IMAGE, DATA], READ_ONLY],
+  ['the read-only mount beside a writable one', '/img', [IMAGE, DATA], READ_ONLY],
   ['writable', '/data', [IMAGE, DATA], undefined],
-  ['a directory in the only one', '/img/data', [IMAGE], READ_ONLY],
-  ['a directory, which may be a link to the writable one', '/img/data', [IMAGE, DATA], undefined],
+  ['a directory in the only mount', '/img/data', [IMAGE], READ_ONLY],
+  ['a directory that may be a link to the writable mount', '/img/data', [IMAGE, DATA], undefined],
   ['a mount that hides another', '/img', [IMAGE, DATA.replace('/data', '/img')], undefined],
-  ['not mounted here', '/img', ['8:2 / / ro - ext4 /dev/sda2 ro'], undefined],
-])('a full btrfs: %s', (_rule, path, lines, why) => {
+  ['the filesystem is not mounted here', '/img', ['8:2 / / ro - ext4 /dev/sda2 ro'], undefined],
+])('a full btrfs is judged by its mounts: %s', (_rule, path, lines, why) => {
   expect(whyNoDisk(btrfs, path, mounted(...lines))).toBe(why);
 });
 
@@ -91,10 +91,10 @@ test.each<[type: string, why: string | undefined]>([
   ['fuse.My Editor.AppImage', 'a read-only image (fuse.My Editor.AppImage), which is always full'],
   ['fuse.mergerfs', undefined],
   ['fuseblk', undefined],
-])('a full filesystem of FUSE, mounted writable: %s', (type, why) => {
+])('a full FUSE filesystem that is mounted writable is judged by its type: %s', (type, why) => {
   expect(whyNoDisk({ ...full, fsType: FUSE }, '/', mounted(`8:2 / / rw - ${type.replace(' ', '\\040')} x rw,user_id=0`))).toBe(why);
 });
 
-test('what has no size is no disk', () => {
+test('a filesystem without a size is not a disk', () => {
   expect(whyNoDisk({ ...full, fsType: FUSE, totalBytes: 0 }, '/', [])).toBe('a filesystem that does not count its space');
 });

@@ -5,7 +5,7 @@ import { readDirectory } from '../../../../src/host/linux/facts/directory-reader
 import { native } from '../../../../src/native/index.js';
 import { temporaryDirectory } from '../../../support/temporary-directory.js';
 
-test('what the files of fixed size take that are not there yet, or are of another size', async () => {
+test('files of fixed size that do not exist yet, or have another size, need space', async () => {
   const path = temporaryDirectory();
   const keeps = [
     { name: 'ring', bytes: 4000 },

@@ -3,13 +3,13 @@ import { outputOf } from '../../../../src/host/linux/facts/service-reader.js';
 
 const never = new AbortController().signal;
 
-test('what a program prints, or why it printed nothing', async () => {
+test('the output of a program is read, or the reason why it has none', async () => {
   expect(await outputOf('echo', ['a b'], never)).toBe('a b\n');
   expect(await outputOf('sh', ['-c', 'echo no such unit >&2; exit 4'], never)).toEqual({ unseen: 'sh: no such unit' });
   expect(await outputOf('evictd-test-nothing', [], never)).toEqual({ unseen: 'evictd-test-nothing: ENOENT' });
 });
 
-test('one that takes too long is ended', async () => {
+test('a program that takes too long is ended', async () => {
   const aborting = new AbortController();
   const output = outputOf('sleep', ['300'], aborting.signal);
   aborting.abort();

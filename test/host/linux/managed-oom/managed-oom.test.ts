@@ -50,20 +50,20 @@ function runs(directory: string, uid: string, { path }: BusPeer): void {
 const below = (uid: number, unit: string): string => `/user.slice/user-${String(uid)}.slice/user@${String(uid)}.service/${unit}`;
 const paths = ({ managed }: Scene): readonly string[] | undefined => managed.read()?.units.map(({ path }) => path);
 
-test('the units of the system, before the users’ are known', async () => {
+test('the units of the system are known before those of users', async () => {
   const found = scene(await manager({ 'a.slice': '/a.slice' }));
   await eventually('systemd has answered', () => found.managed.read());
   expect(paths(found)).toEqual(['/a.slice']);
   expect(found.managed.read()?.isLeftToOomd).toBe(false);
 });
 
-test('systemd-oomd runs', async () => {
+test('managed units are left to systemd-oomd while it runs', async () => {
   const found = scene(await manager({ 'a.slice': '/a.slice', 'systemd-oomd.service': '' }));
   await eventually('systemd has answered', () => found.managed.read());
   expect(found.managed.read()?.isLeftToOomd).toBe(true);
 });
 
-test('nothing is known as long as systemd has not answered', async () => {
+test('no unit is known before systemd has answered', async () => {
   const peer = await BusPeer.open();
   peer.answer = () => undefined;
   const found = scene(peer);
@@ -72,7 +72,7 @@ test('nothing is known as long as systemd has not answered', async () => {
 });
 
 describe.runIf(process.getuid?.() === 0)('units of users', () => {
-  test('count for cgroups of that user below the manager, and follow the user', async () => {
+  test('count for cgroups of that user below the manager, as users log in and out', async () => {
     const user = await manager({
       'mine.slice': below(1000, 'mine.slice'),
       'roots.slice': below(1000, 'roots.slice'),
@@ -110,7 +110,7 @@ test('files of systemd-oomd are read again at a tick', async () => {
   expect(found.managed.read()?.rules.map(({ name }) => name)).toEqual(['a']);
 });
 
-test('where systemd cannot be asked, that is a problem', async () => {
+test('a systemd that does not answer is a problem', async () => {
   const peer = await BusPeer.open();
   peer.admits = false;
   const found = scene(peer);
@@ -120,8 +120,8 @@ test('where systemd cannot be asked, that is a problem', async () => {
 
 test.each([
   ['cgroup v1', { version: 1, controller: 'memory', mountPoint: '/x', root: '/' } as const],
-  ['no memory controller', undefined],
-])('%s: nothing is managed, which is a problem', (_rule, memory) => {
+  ['a missing memory controller', undefined],
+])('%s leaves all units unmanaged, which is a problem', (_rule, memory) => {
   const managed = openManagedOom(memory);
   expect(managed.read()?.units).toEqual([]);
   expect(managed.problems().map(({ code, message }) => [code, message.includes('cgroup v2')])).toEqual([['EVICTD_MANAGED_OOM_NONE', true]]);

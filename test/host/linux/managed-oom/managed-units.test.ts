@@ -60,7 +60,7 @@ test('only managed units are read in full, by path', async () => {
   expect([units.isActive('web.service'), units.isActive('other.service')]).toEqual([true, false]);
 });
 
-test('what is not known yet is no empty list', async () => {
+test('an unknown list of units is not an empty one', async () => {
   const peer = await manager({ 'a.scope': SWAP });
   const answer = peer.answer;
   peer.answer = (call) => (call.member === 'Get' ? undefined : answer(call));
@@ -85,7 +85,7 @@ test('a new unit, a changed one and one that ended are followed', async () => {
   await eventually('it is forgotten', () => paths(units)?.join() === '/a');
 });
 
-test('what systemd does not signal is found when the reading is old', async () => {
+test('a change that systemd does not signal is found when the reading is old', async () => {
   const known: Record<string, Properties> = { 'a.scope': AUTO };
   const units = following(await manager(known));
   await eventually('it is listed', () => paths(units)?.length === 0);
@@ -104,7 +104,7 @@ test('a unit that systemd did not announce is found when the list is old', async
   await eventually('it is found', () => paths(units)?.join() === '/a');
 });
 
-test('a reload may change every unit', async () => {
+test('after a reload of systemd all units are read again', async () => {
   const known: Record<string, Properties> = { 'a.scope': AUTO };
   const peer = await manager(known);
   const units = following(peer);
@@ -114,7 +114,7 @@ test('a reload may change every unit', async () => {
   await eventually('the change is found', () => paths(units)?.join() === '/a');
 });
 
-test('without a connection the last known settings stay, and all is read again on the next', async () => {
+test('without a connection the last settings are kept, and all are read again on the next connection', async () => {
   const known: Record<string, Properties> = { 'a.scope': SWAP };
   const peer = await manager(known);
   const units = following(peer);
@@ -125,7 +125,7 @@ test('without a connection the last known settings stay, and all is read again o
   await eventually('the change is found', () => paths(units)?.length === 0);
 });
 
-test('a manager that does not answer is asked again on another connection', async () => {
+test('a manager that does not answer is called again on another connection', async () => {
   const peer = await manager({ 'a.scope': SWAP });
   const answer = peer.answer;
   peer.answer = (call) => (call.member === 'Get' ? undefined : answer(call));
@@ -136,14 +136,14 @@ test('a manager that does not answer is asked again on another connection', asyn
   await eventually('it is listed', () => paths(units)?.join() === '/a');
 });
 
-test('of a user at most 512 units are read', async () => {
+test('at most 512 units of a user are read', async () => {
   const peer = await manager(Object.fromEntries(Array.from({ length: 600 }, (_, index) => [`u${String(index)}.scope`, AUTO])));
   const units = following(peer, 1000);
   await eventually('they are listed', () => units.units());
   expect(asked(peer, 'ManagedOOMSwap')).toBe(512);
 });
 
-test('more than eight units are never asked about at once', async () => {
+test('at most eight units are read at once', async () => {
   const peer = await manager(Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`u${String(index)}.scope`, AUTO])));
   const answer = peer.answer;
   peer.answer = (call) => (call.member === 'Get' ? undefined : answer(call));

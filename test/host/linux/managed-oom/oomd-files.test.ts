@@ -16,7 +16,7 @@ function machine(files: Readonly<Record<string, string>>): string {
 
 const limit = (percent: number): string => `[OOM]\nSwapUsedLimit=${String(percent)}%\n`;
 
-test('a machine without systemd-oomd has its defaults', () => {
+test('a machine without systemd-oomd has the defaults of systemd-oomd', () => {
   expect(readOomdFiles(machine({}))).toEqual({ settings: OOMD_DEFAULTS, rules: [] });
 });
 
@@ -24,7 +24,7 @@ test.each<[rule: string, files: Readonly<Record<string, string>>, percent: numbe
   ['the file of /etc replaces that of the package', { '/etc/systemd/oomd.conf': limit(10), '/usr/lib/systemd/oomd.conf': limit(20) }, 10],
   ['a drop-in wins over the file', { '/etc/systemd/oomd.conf': limit(10), '/usr/lib/systemd/oomd.conf.d/1.conf': limit(20) }, 20],
   [
-    'of two drop-ins the one with the later name',
+    'the drop-in with the later name counts',
     { '/etc/systemd/oomd.conf.d/2.conf': limit(10), '/usr/lib/systemd/oomd.conf.d/1.conf': limit(20) },
     10,
   ],
@@ -33,8 +33,12 @@ test.each<[rule: string, files: Readonly<Record<string, string>>, percent: numbe
     { '/etc/systemd/oomd.conf.d/1.conf': limit(10), '/usr/lib/systemd/oomd.conf.d/2.conf': limit(20) },
     20,
   ],
-  ['of the same name that of /etc', { '/etc/systemd/oomd.conf.d/1.conf': limit(10), '/usr/lib/systemd/oomd.conf.d/1.conf': limit(20) }, 10],
-  ['other files are none', { '/etc/systemd/oomd.conf.d/1.conf~': limit(10) }, 90],
+  [
+    'the drop-in in /etc counts among those of one name',
+    { '/etc/systemd/oomd.conf.d/1.conf': limit(10), '/usr/lib/systemd/oomd.conf.d/1.conf': limit(20) },
+    10,
+  ],
+  ['files without the suffix .conf do not count', { '/etc/systemd/oomd.conf.d/1.conf~': limit(10) }, 90],
 ])('%s', (_rule, files, percent) => {
   expect(readOomdFiles(machine(files)).settings.swapUsedLimit).toBe(percent / 100);
 });
@@ -45,7 +49,7 @@ test('a link to /dev/null masks a drop-in of the package', () => {
   expect(readOomdFiles(root).settings).toEqual(OOMD_DEFAULTS);
 });
 
-test('rule files by name, without their end', () => {
+test('rule files have names without the suffix', () => {
   const rule = '[Rule]\nMemoryPressureAbove=40%\nAction=kill-all\n';
   const root = machine({
     '/usr/lib/systemd/oomd/rules.d/b.oomrule': rule,

@@ -41,7 +41,7 @@ afterEach(async () => {
   await pods.cleanup();
 });
 
-test('available is the configured capacity without what everything below the cgroup uses, whatever its limit', async () => {
+test('available is the configured capacity minus the usage below the cgroup, whatever its limit', async () => {
   pods.limit(64n * MiB);
   const node = open({ cgroup: `${pods.path}/`, capacity: 128n * MiB });
   const before = allocatableOf(node);
@@ -55,13 +55,13 @@ test('available is the configured capacity without what everything below the cgr
   });
 });
 
-test('more used than there is to give: nothing is available', async () => {
+test('more usage than capacity leaves nothing available', async () => {
   const node = open({ cgroup: pods.path, capacity: 10n * MiB });
   await holdMemory(pods, 20);
   await eventually('20 MiB to be taken', () => allocatableOf(node)?.available === 0n);
 });
 
-test('a crossing wakes; a percentage is of the configured capacity', async () => {
+test('a crossing wakes evictd, and a percentage is of the configured capacity', async () => {
   const node = open({ cgroup: pods.path, capacity: 128n * MiB });
   const wakes: Wake[] = [];
   node.read();
@@ -84,7 +84,7 @@ test('each memory signal has its own watches, which end with its threshold', () 
   expect(native.watchCount()).toBe(0);
 });
 
-test('a cgroup that comes later is read and watched when it is there', () => {
+test('a cgroup that is created later is read and watched from then on', () => {
   const name = `${pods.path}/later`;
   const node = open({ cgroup: name, capacity: 128n * MiB });
   const threshold = [below('allocatableMemory.available', '64Mi')];
@@ -97,7 +97,7 @@ test('a cgroup that comes later is read and watched when it is there', () => {
   expect(armed(node)[0]).toMatchObject({ live: true });
 });
 
-test('not configured: it is not there, until a threshold asks for it', () => {
+test('allocatable memory that is not configured is absent until a threshold uses it', () => {
   const node = open(undefined);
   const standsIn = (): boolean[] => {
     const { observed, missing, absent } = node.read();

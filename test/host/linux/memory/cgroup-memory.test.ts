@@ -20,20 +20,20 @@ const node = (limits: Record<string, number>) => ({
 });
 
 test.each<[rule: string, limits: Record<string, number>, capacity: bigint]>([
-  ['its own limit', { '/sys/fs/cgroup/a/b/memory.max': 400e6, '/sys/fs/cgroup/a/memory.max': 500e6 }, 400_000_000n],
+  ['its own limit is used', { '/sys/fs/cgroup/a/b/memory.max': 400e6, '/sys/fs/cgroup/a/memory.max': 500e6 }, 400_000_000n],
   [
     'the limit of the cgroup above is smaller',
     { '/sys/fs/cgroup/a/b/memory.max': 400e6, '/sys/fs/cgroup/a/memory.max': 350e6 },
     350_000_000n,
   ],
   [
-    'no limit anywhere: the machine',
+    "no cgroup has a limit, and the machine's memory is used",
     { '/sys/fs/cgroup/a/b/memory.max': Infinity, '/sys/fs/cgroup/a/memory.max': Infinity },
     1_000_000_000n,
   ],
   ['a limit beyond the machine', { '/sys/fs/cgroup/a/b/memory.max': 2e9 }, 1_000_000_000n],
   ['limits that cannot be read do not narrow it', {}, 1_000_000_000n],
-])('capacity of a cgroup: %s', (_rule, limits, capacity) => {
+])('the capacity of a cgroup: %s', (_rule, limits, capacity) => {
   expect(read(cgroupMemory(v2, '/a/b', false), node(limits))).toEqual({
     capacity,
     usage: 300_000_000n,
@@ -42,7 +42,7 @@ test.each<[rule: string, limits: Record<string, number>, capacity: bigint]>([
   });
 });
 
-test('v1 counts the inactive file pages of everything below, and its unlimited is a number', () => {
+test('v1 counts the inactive file pages of all cgroups below, and has a number for no limit', () => {
   const reading = read(cgroupMemory(v1, '/a', false), {
     ...meminfo,
     '/sys/fs/cgroup/memory/a/memory.usage_in_bytes': 300e6,
@@ -59,7 +59,7 @@ test('v1 counts the inactive file pages of everything below, and its unlimited i
   expect(reading).toEqual({ capacity: 1_000_000_000n, usage: 300_000_000n, reclaimable: 50_000_000n, pages: 62_000_000n });
 });
 
-test('the limit of a v1 cgroup above what the mount shows counts', () => {
+test('a limit of a v1 cgroup above the mount counts', () => {
   const mountPoint = temporaryDirectory();
   const shown: CgroupHierarchy = { version: 1, controller: 'memory', mountPoint, root: '/above/container' };
   const statistics = { total_inactive_file: 50e6, total_rss: 2e6, total_cache: 60e6, hierarchical_memory_limit: 400e6 };
@@ -75,7 +75,7 @@ test('the limit of a v1 cgroup above what the mount shows counts', () => {
   expect(read(cgroupMemory(shown, '/', false), files)).toMatchObject({ capacity: 400_000_000n, usage: 300_000_000n });
 });
 
-test('the limit of a v2 cgroup now is the smallest that the mount shows', () => {
+test('the present limit of a v2 cgroup is the smallest below the mount', () => {
   const mountPoint = temporaryDirectory();
   mkdirSync(join(mountPoint, 'a'));
   writeFileSync(join(mountPoint, 'memory.max'), 'max\n');
@@ -103,7 +103,7 @@ test.each<[rule: string, hierarchy: CgroupHierarchy, files: Record<string, numbe
       '/sys/fs/cgroup/a/memory.max': 310,
     },
   ],
-])('allocatable memory: the capacity is the configured one, whatever the limits (%s)', (_rule, hierarchy, files) => {
+])('the capacity of allocatable memory is the configured one, whatever the limits (%s)', (_rule, hierarchy, files) => {
   expect(read(allocatableMemory(hierarchy, '/a', 1000n, false), files)).toEqual({
     capacity: 1000n,
     usage: 300n,
@@ -112,20 +112,24 @@ test.each<[rule: string, hierarchy: CgroupHierarchy, files: Record<string, numbe
   });
 });
 
-test('allocatable memory of a cgroup that is not there', () => {
+test('allocatable memory of a cgroup that does not exist is missing', () => {
   expect(read(allocatableMemory(v2, '/a', 1000n, false), meminfo)).toEqual({ missing: '/a does not exist', absent: true });
 });
 
-test('what could not be read is named', () => {
+test('the reason for a missing reading names the file', () => {
   expect(read(cgroupMemory(v2, '/a', false), meminfo)).toEqual({
     missing: '/sys/fs/cgroup/a/memory.current: ENOENT (no such file or directory)',
   });
 });
 
 test.each<[rule: string, reading: MemoryReading, available: bigint]>([
-  ['more inactive pages than usage, read at different moments', { capacity: 10n, usage: 3n, reclaimable: 4n }, 10n],
-  ['more used than there is: nothing is available', { capacity: 10n, usage: 30n, reclaimable: 4n }, 0n],
-])('floored at 0: %s', (_rule, reading, available) => {
+  [
+    'there are more inactive pages than usage, because they were read at different times',
+    { capacity: 10n, usage: 3n, reclaimable: 4n },
+    10n,
+  ],
+  ['more memory is used than the capacity', { capacity: 10n, usage: 30n, reclaimable: 4n }, 0n],
+])('available memory is at least 0: %s', (_rule, reading, available) => {
   expect(availableOf(reading)).toBe(available);
 });
 
@@ -165,22 +169,22 @@ describe('reclaimable-cache', () => {
   test.each<[rule: string, pages: Pages, expected: number]>([
     ['inactive page cache counts whole, as on a kubelet', { inactive: 170, active: 0 }, 170 * MiB],
     ['active page cache counts but for the low watermark', { inactive: 0, active: 170 }, 170 * MiB - KEPT],
-    ['of little active page cache a half counts', { inactive: 0, active: 4 }, 2 * MiB],
-    ['both together', { inactive: 100, active: 60 }, 160 * MiB - KEPT],
+    ['half of a small active page cache counts', { inactive: 0, active: 4 }, 2 * MiB],
+    ['inactive and active page cache count together', { inactive: 100, active: 60 }, 160 * MiB - KEPT],
   ])('%s', (_rule, pages, expected) => {
     expect([reclaimable(1, pages), reclaimable(2, pages)]).toEqual([expected, expected]);
   });
 
-  test('v2: reclaimable slab counts in the same way; v1 does not report it', () => {
+  test('on v2 reclaimable slab counts in the same way, and v1 does not report it', () => {
     expect(reclaimable(2, { inactive: 10, active: 100, slab: 50 })).toBe(160 * MiB - 2 * KEPT);
     expect(reclaimable(2, { inactive: 10, active: 0, slab: 5 })).toBe(12.5 * MiB);
   });
 
-  test('an odd number of bytes of slab is no part of a byte', () => {
+  test('half of an odd number of slab bytes is rounded to a byte', () => {
     expect(reclaimable(2, { inactive: 0, active: 0, slab: 4097 / MiB })).toBe(2049);
   });
 
-  test('the low watermark is that of the capacity at the start: here of the machine', () => {
+  test('the low watermark is that of the capacity at the start, here of the machine', () => {
     const source = cgroupMemory(v1, '/a', true);
     const directory = '/sys/fs/cgroup/memory/a';
     const total = totalmem();
@@ -192,18 +196,18 @@ describe('reclaimable-cache', () => {
     expect(Number(reading.reclaimable)).toBe(total - lowWatermark(total));
   });
 
-  test('of cgroups below whose statistics are newer it counts the same', () => {
+  test('page cache in cgroups below with newer statistics counts the same', () => {
     const { statistics } = cgroupMemory(v1, '/a', true);
     expect(statistics?.keys).toEqual(['rss', 'cache', 'inactive_file', 'active_file']);
     expect(statistics?.reclaimableOf([1, 2, 40 * MiB, 4 * MiB])).toBe(BigInt(42 * MiB));
   });
 
-  test('the root of v1 has no newer statistics, and no kernel memory in its usage', () => {
+  test('the root of v1 has no newer statistics, and its usage contains no kernel memory', () => {
     const { statistics, countsKernelMemory } = v1RootMemory(v1, true);
     expect([statistics, countsKernelMemory]).toEqual([undefined, undefined]);
   });
 });
 
-test('the low watermark: of 128 KiB at least, of 256 MiB at most, and a quarter more', () => {
+test('the low watermark is at least 128 KiB, at most 256 MiB, and a quarter more', () => {
   expect([0, 1024 ** 3, 2 ** 60].map(lowWatermark)).toEqual([160 * 1024, 5120 * 1024, 320 * 1024 ** 2]);
 });

@@ -40,17 +40,17 @@ test.each<[rule: string, total: number, available: number, free: number, zones: 
   ['a little below: processors count for themselves', 16 * GiB, 7.5 * GiB, 8 * GiB, [SMALL, LARGE], undefined],
   ['a container, whose meminfo is not that of the zones', 2 * GiB, 0, GiB, [SMALL, KEPT_FREE], LESS],
   ['zones that cannot be read', 16 * GiB, 0, 10 * GiB, [], undefined],
-])('MemAvailable: %s', (_rule, total, available, free, zones, missing) => {
+])('whether MemAvailable is possible: %s', (_rule, total, available, free, zones, missing) => {
   const again = (): EstimateFiles => ({ meminfo: meminfo(total, available, free), zoneinfo: zoneinfo(...zones) });
   expect(impossibleEstimate([total, available, free], again)).toEqual(missing === undefined ? undefined : { missing });
 });
 
-test('one that was read at two times is possible', () => {
+test('an estimate from two different times is accepted', () => {
   const again = () => ({ meminfo: meminfo(16 * GiB, MiB, MiB), zoneinfo: zoneinfo(SMALL, LARGE) });
   expect(impossibleEstimate([16 * GiB, MiB, 10 * GiB], again)).toBeUndefined();
 });
 
-test('the files are read again only if it is far below, and where they cannot be read it is possible', () => {
+test('the files are read again only for an estimate far below, and it is accepted if they cannot be read', () => {
   let reads = 0;
   const again = (): EstimateFiles => {
     reads += 1;

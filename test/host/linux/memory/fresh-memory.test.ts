@@ -43,23 +43,23 @@ function behind(version: 1 | 2): CurrentStatistics {
   return new CurrentStatistics(statistics(version));
 }
 
-describe.each([1, 2] as const)('statistics that are behind usage (v%i)', (version) => {
+describe.each([1, 2] as const)('statistics that lag behind the usage (v%i)', (version) => {
   const below = version === 1 ? 143 : 140;
 
-  test('inactive_file is that of the cgroups that have the pages', () => {
+  test('are replaced by those of the cgroups that have the pages', () => {
     const fresh = behind(version);
     expect(fresh.of(reading(150, 0, 2))).toEqual({ ...reading(150, 0, 2), reclaimable: mib(below) });
     expect(fresh.isBehind).toBe(true);
   });
 
-  test('what counts is worked out of the sums, not of each cgroup', () => {
+  test('are added up before reclaimable memory is computed', () => {
     const fresh = behind(version);
     cgroup('other', 20, 15);
     cgroup('pod/container', 120, 15);
     expect(fresh.of(reading(180, 0, 2)).reclaimable).toBe(mib(below + 14));
   });
 
-  test('when they have come up nothing else is read', () => {
+  test('are used alone when they are up to date', () => {
     const fresh = behind(version);
     fresh.of(reading(150, 0, 2));
     rmSync(join(directory, 'pod'), { recursive: true });
@@ -67,7 +67,7 @@ describe.each([1, 2] as const)('statistics that are behind usage (v%i)', (versio
     expect(fresh.isBehind).toBe(false);
   });
 
-  test('usage that no statistics explain is the kernel’s memory, and walked for once', () => {
+  test('do not explain the memory of the kernel, which is found with one walk', () => {
     const fresh = behind(version);
     expect(fresh.of(reading(400, 140, 200))).toEqual(reading(400, 140, 200));
     cgroup('other', 300);
@@ -75,7 +75,7 @@ describe.each([1, 2] as const)('statistics that are behind usage (v%i)', (versio
     expect(fresh.of(reading(420, 140, 200)).reclaimable).toBeGreaterThan(mib(400));
   });
 
-  test('it is walked for again when the kernel has freed memory', () => {
+  test('are read again in the tree when the kernel has freed memory', () => {
     const fresh = behind(version);
     fresh.of(reading(400, 140, 200));
     fresh.of(reading(220, 140, 200));
@@ -84,21 +84,21 @@ describe.each([1, 2] as const)('statistics that are behind usage (v%i)', (versio
   });
 });
 
-test('less than 8 MiB is what the kernel leaves open itself', () => {
+test('a lag of less than 8 MiB is normal for the kernel', () => {
   const fresh = behind(1);
   expect(fresh.of(reading(10, 0, 2))).toEqual(reading(10, 0, 2));
 });
 
-test('cgroups that go meanwhile have nothing', () => {
+test('cgroups that are removed meanwhile have no pages', () => {
   expect(new CurrentStatistics(statistics(1, join(directory, 'gone'))).of(reading(150, 0, 2))).toEqual(reading(150, 0, 2));
 });
 
-test('a reading without its pages is as it is', () => {
+test('a reading without its page counts is unchanged', () => {
   const { pages: _none, ...machine } = reading(150, 0, 2);
   expect(behind(1).of(machine)).toEqual(machine);
 });
 
-test('a tree with more cgroups than are looked through leaves the reading as it is', () => {
+test('a tree with more cgroups than the limit leaves the reading unchanged', () => {
   const fresh = behind(1);
   for (let index = 0; index < 1_000; index++) mkdirSync(join(directory, 'pod', String(index)));
   expect(fresh.of(reading(150, 0, 2))).toEqual(reading(150, 0, 2));

@@ -44,7 +44,7 @@ const quiet = {
   AnonPages: 213520,
 };
 
-test('as on a kubelet: anonymous + file pages − Inactive(file), as the root’s memory.stat has them (Linux 6.12, read at one time: 248233984)', () => {
+test("as on a kubelet, usage is anonymous + file pages − Inactive(file) of the root's memory.stat (Linux 6.12: 248233984)", () => {
   const reading = read(kubelet, quiet) as MemoryReading;
   expect(usedOf(reading)).toBe(248246272n);
   expect(availableOf(reading)).toBe(BigInt(990300 * KiB) - 248246272n);
@@ -70,7 +70,7 @@ describe('kernel-memory and reclaimable-cache', () => {
     [false, true, (990300 - 213520 - 133560 - 3656 + 108308 + 22888) * KiB - kept],
     [true, true, 718176 * KiB],
     [true, false, (718176 - 22888) * KiB],
-  ])('kernel memory is in use: %s, active cache is available: %s', (kernel, cache, expected) => {
+  ])('with departure kernel-memory %s and departure reclaimable-cache %s the available memory is computed', (kernel, cache, expected) => {
     expect(available({ ...kubelet, 'kernel-memory': kernel, 'reclaimable-cache': cache }, quiet)).toBe(expected);
   });
 
@@ -82,13 +82,13 @@ describe('kernel-memory and reclaimable-cache', () => {
   test.each([
     { kernel: true, cache: true },
     { kernel: true, cache: false },
-  ])('a meminfo without MemAvailable: as the kubelet counts (%o)', ({ kernel, cache }) => {
+  ])('without MemAvailable available memory is computed as in the kubelet (%o)', ({ kernel, cache }) => {
     const { MemAvailable: _masked, ...masked } = quiet;
     const departures = { ...kubelet, 'kernel-memory': kernel, 'reclaimable-cache': cache };
     expect(available(departures, masked)).toBe(available(kubelet, quiet));
   });
 
-  test('more active cache than the kernel calls available leaves nothing', () => {
+  test('more active cache than MemAvailable leaves nothing available', () => {
     const busy = { ...quiet, MemAvailable: 20_000, MemFree: 10_000 };
     expect(available({ ...evictd, 'reclaimable-cache': false }, busy)).toBe(0);
   });
@@ -97,7 +97,7 @@ describe('kernel-memory and reclaimable-cache', () => {
 describe('cgroup v1', () => {
   const usage = '/sys/fs/cgroup/memory/memory.usage_in_bytes';
 
-  test('a threshold of usage is reached when what MemAvailable leaves has been taken', () => {
+  test('the usage of a threshold is the usage at which MemAvailable is used up', () => {
     const reading = read(evictd, quiet, v1, { [usage]: 350_000 * KiB }) as MemoryReading;
     expect(reading.usage).toBe(BigInt(350_000 * KiB));
     expect(availableOf(reading)).toBe(BigInt(quiet.MemAvailable * KiB));
@@ -107,7 +107,7 @@ describe('cgroup v1', () => {
     expect(reading.capacity - threshold + reading.reclaimable - reading.usage).toBe(BigInt(quiet.MemAvailable * KiB - 100 * MiB));
   });
 
-  test('as on a kubelet: the usage and statistics of the root', () => {
+  test('as on a kubelet, the usage and the statistics of the root are used', () => {
     const stat = { total_rss: 200 * MiB, total_cache: 150 * MiB, total_inactive_file: 50 * MiB };
     const files = { [usage]: 350 * MiB, '/sys/fs/cgroup/memory/memory.stat': stat };
     expect(available(kubelet, quiet, v1, files)).toBe(990300 * KiB - 300 * MiB);
@@ -118,12 +118,12 @@ describe('cgroup v1', () => {
   });
 });
 
-describe('a meminfo of two machines', () => {
-  test('MemAvailable is the container’s', () => {
+describe('a meminfo that mixes two machines', () => {
+  test('has the MemAvailable of the container', () => {
     expect(available(evictd, MIXED_MEMINFO)).toBe(1650000 * KiB);
   });
 
-  test('pages beyond all memory are no reading, and not 0', () => {
+  test('gives no reading, and not 0, if the pages exceed all memory', () => {
     const missing = '/proc/meminfo mixes two machines (lxcfs?): AnonPages + Cached + Buffers are more than MemTotal';
     expect(read(kubelet, MIXED_MEMINFO)).toEqual({ missing });
     expect(read(kubelet, { ...MIXED_MEMINFO, AnonPages: 2097152 - 80000 })).not.toHaveProperty('missing');
@@ -136,7 +136,7 @@ describe('a meminfo of two machines', () => {
     ["MemAvailable is less than MemFree − the kernel's reserve", evictd, { MemAvailable: 0 }],
     ['MemTotal is 0', evictd, { MemTotal: 0, MemAvailable: 0 }],
     ['Inactive(file) is more than Cached + Buffers', kubelet, { 'Inactive(file)': 133560 + 3656 + 9904 }],
-  ])('%s: no reading', (how, departures, fields) => {
+  ])('gives no reading: %s', (how, departures, fields) => {
     expect(read(departures, { ...quiet, ...fields })).toEqual(mixed(how));
   });
 
@@ -144,7 +144,7 @@ describe('a meminfo of two machines', () => {
     [evictd, { MemAvailable: 990300 }],
     [evictd, { MemAvailable: 0, MemFree: 40_000 }],
     [kubelet, { 'Inactive(file)': 133560 + 3656 + 9900 }],
-  ])('what is possible is a reading', (departures, fields) => {
+  ])('gives a reading if the values are possible', (departures, fields) => {
     expect(read(departures, { ...quiet, ...fields })).not.toHaveProperty('missing');
   });
 });
@@ -161,7 +161,7 @@ const arcstats = (size: number): string =>
     '',
   ].join('\n');
 
-describe('ZFS', () => {
+describe('the ZFS cache', () => {
   const open = (): string => {
     const directory = temporaryDirectory();
     const file = join(directory, 'arcstats');
@@ -170,10 +170,10 @@ describe('ZFS', () => {
   };
 
   test.each<[rule: string, size: number, extra: number]>([
-    ['what it can shrink by is available', 3072 * MiB, 2048 * MiB],
-    ['at its least it gives back nothing', 1024 * MiB, 0],
+    ['the part that it can shrink by', 3072 * MiB, 2048 * MiB],
+    ['nothing at its minimum', 1024 * MiB, 0],
     ['below its least, too', 100 * MiB, 0],
-  ])('the cache: %s', (_rule, size, extra) => {
+  ])('counts as available: %s', (_rule, size, extra) => {
     const machine = { ...quiet, MemTotal: 8 * 1024 * 1024 };
     const source = machineMemory(evictd, undefined, { meminfo: meminfoText(machine), arcstats: '/arcstats' });
     const meminfo = Object.fromEntries(Object.entries(machine).map(([key, kib]) => [key, kib * KiB]));
@@ -182,7 +182,7 @@ describe('ZFS', () => {
     expect(source.description).toContain('MemAvailable of /proc/meminfo + size − c_min of ');
   });
 
-  test('its file is read in one pass with the others', () => {
+  test('is read in one pass with the other files', () => {
     const source: KernelSource<number[]> = {
       files: [{ path: open(), format: 'kstat', keys: ['size', 'c_min'] }],
       read: (values) => [...values],
@@ -195,7 +195,7 @@ describe('ZFS', () => {
     expect(pass.of(source)).toEqual([3072 * MiB, 1024 * MiB]);
   });
 
-  test('without its statistics the cache does not count', () => {
+  test('does not count without its statistics', () => {
     const file = open();
     const source = machineMemory(evictd, undefined, { meminfo: meminfoText(quiet), arcstats: file });
     rmSync(file);

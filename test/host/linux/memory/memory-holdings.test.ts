@@ -21,7 +21,7 @@ const read = (root: TestCgroup, above: readonly string[] = [], workloads: readon
 const below = (root: TestCgroup, cgroups: ReadonlyMap<string, bigint>): readonly string[] =>
   [...cgroups.keys()].map((path) => path.slice(root.path.length)).sort();
 
-test('a cgroup counts as a whole, a slice by what is in it; what is a workload does not count', () => {
+test('a cgroup counts as a whole, a slice by its children, and a workload not at all', () => {
   const root = tree();
   const system = root.child('system.slice');
   system.child('a.service').child('inner');
@@ -41,7 +41,7 @@ test('a cgroup counts as a whole, a slice by what is in it; what is a workload d
   ]);
 });
 
-test('the memory of its processes, and not their page cache', async () => {
+test('process memory counts, and page cache does not', async () => {
   const root = tree();
   const busy = root.child('busy');
   const script = `
@@ -79,7 +79,7 @@ function readTree(version: 1 | 2, amounts: Amounts, { above = [], workloads = []
   return { ...found, cgroups: Object.fromEntries([...found.cgroups].map(([path, held]) => [path, Number(held >> 20n)])) };
 }
 
-test.each([1, 2] as const)('memory and swap together, without page cache, on v%i', (version) => {
+test.each([1, 2] as const)('on v%i memory and swap count together, without page cache', (version) => {
   const { cgroups } = readTree(version, { '/resident': [90, 0, 30], '/swapped': [10, 200, 3] });
   expect(cgroups).toEqual({ '/resident': 30, '/swapped': 204 });
 });
@@ -91,7 +91,7 @@ const units = (slice: string, count: number, mib: number): Amounts =>
     ...Array.from({ length: count }, (_, number) => [`${slice}/${String(number)}.service`, [mib]] as const),
   ]);
 
-test('the largest have their amounts, wherever they are, and the others a limit', () => {
+test('the largest cgroups have their amounts, wherever they are, and the others have an upper bound', () => {
   const leak = { '/z.slice': [9] as const, '/z.slice/z-z.slice': [9] as const, '/z.slice/z-z.slice/leak.service': [9, 500] as const };
   const { cgroups, othersAtMost, unread } = readTree(2, { ...units('/a.slice', 10, 2), ...units('/b.slice', 3, 3), ...leak });
   const largest = { '/z.slice/z-z.slice/leak.service': 509, '/b.slice/0.service': 3, '/b.slice/1.service': 3, '/b.slice/2.service': 3 };
@@ -101,12 +101,12 @@ test('the largest have their amounts, wherever they are, and the others a limit'
 test.each([
   ['/a.slice', '/b.slice'],
   ['/b.slice', '/a.slice'],
-])('where not all fit, the smallest slice counts as a whole: %s', (small, large) => {
+])('where not all cgroups fit, the smallest slice counts as a whole: %s', (small, large) => {
   const { cgroups, unread } = readTree(2, { ...units(small, 12, 1), ...units(large, 12, 2) });
   expect([cgroups[small], cgroups[large], unread]).toEqual([12, undefined, []]);
 });
 
-test('what is above workloads does not count as a whole, but is said to be read in part', () => {
+test('a cgroup above workloads does not count as a whole, and is reported as not completely read', () => {
   const amounts = { ...units('/a.slice', 12, 1), ...units('/apps', 22, 1) };
   const { cgroups, unread } = readTree(2, amounts, { above: ['/apps'], workloads: ['/apps/0.service'] });
   expect([cgroups['/a.slice'], cgroups['/apps'], unread]).toEqual([12, undefined, ['/apps']]);

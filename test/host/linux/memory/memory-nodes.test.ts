@@ -17,21 +17,21 @@ function machine(nodes: string, files: Readonly<Record<string, number>>): Return
   return readMemoryNodes(directory, join(directory, 'zoneinfo'));
 }
 
-test('each node of a machine with several', () => {
+test('each memory node of a machine with several is read', () => {
   expect(machine('0,2\n', { node0: 100, node1: 200, node2: 300 })).toEqual([
     { node: 0, availableBytes: 100n * MIB, capacityBytes: 1000n * MIB },
     { node: 2, availableBytes: 300n * MIB, capacityBytes: 1000n * MIB },
   ]);
 });
 
-test('none on a machine with one, and none where a file is missing', () => {
+test('a machine with one memory node has no list, and neither has one with a missing file', () => {
   expect([machine('0\n', { node0: 100 }), machine('0-1\n', { node0: 100 }), readMemoryNodes('/nonexistent')]).toEqual([[], [], []]);
 });
 
 test.each([
   [2, 'cpuset.mems.effective'],
   [1, 'cpuset.effective_mems'],
-] as const)('the nodes that a cpuset of cgroup v%i permits', (version, file) => {
+] as const)('the memory nodes that a cpuset of cgroup v%i permits are read', (version, file) => {
   const directory = temporaryDirectory();
   const controller = { version, controller: version === 1 ? 'cpuset' : '', mountPoint: directory, root: '/' } as const;
   mkdirSync(join(directory, 'web'));
@@ -44,7 +44,7 @@ test.each([
   expect(openBoundNodes({ cpuset: controller, memory: controller }, { directory })).toBeUndefined();
 });
 
-test('a cgroup v2 without a cpuset of its own is bound as the nearest one above that has one', () => {
+test('a cgroup v2 without a cpuset of its own has that of the nearest ancestor', () => {
   const directory = temporaryDirectory();
   const cpuset = { version: 2, controller: '', mountPoint: directory, root: '/' } as const;
   mkdirSync(join(directory, 'a/b/c'), { recursive: true });
@@ -57,7 +57,7 @@ test('a cgroup v2 without a cpuset of its own is bound as the nearest one above 
   expect(boundNodes?.('/a/b/c')).toEqual([1]);
 });
 
-test('on cgroup v1 a process below a slice says it; a process or a cpuset that cannot be read says nothing', () => {
+test('on cgroup v1 a process below a slice shows the cpuset, and one that cannot be read shows nothing', () => {
   const directory = temporaryDirectory();
   const [memory, cpuset] = ['memory', 'cpuset'].map(
     (controller) => ({ version: 1, controller, mountPoint: join(directory, controller), root: '/' }) as const,
@@ -75,7 +75,7 @@ test('on cgroup v1 a process below a slice says it; a process or a cpuset that c
   expect(['/a.slice', '/gone', '/all', '/none'].map((path) => boundNodes?.(path))).toEqual([[1], 'unknown', undefined, 'unknown']);
 });
 
-test('on cgroup v1 a process of the workload says what its cpuset permits, wherever that is', () => {
+test('on cgroup v1 a process of the workload shows the nodes of its cpuset, wherever that is', () => {
   const directory = temporaryDirectory();
   const [memory, cpuset] = ['memory', 'cpuset'].map(
     (controller) => ({ version: 1, controller, mountPoint: join(directory, controller), root: '/' }) as const,
@@ -88,7 +88,7 @@ test('on cgroup v1 a process of the workload says what its cpuset permits, where
   expect(openBoundNodes({ cpuset, memory }, { directory, proc: join(directory, 'proc') })?.('/web')).toEqual([1]);
 });
 
-test('what the nodes of a bound cgroup have together; none where it is not bound, or a node cannot be read', () => {
+test('the memory of the nodes of a bound cgroup is added up; it is missing if the cgroup is not bound or a node is unreadable', () => {
   const nodes = [0, 1, 2].map((node) => ({ node, availableBytes: BigInt(node) * MIB, capacityBytes: 10n * MIB }));
   let times = 0;
   const read = openBoundMemory(

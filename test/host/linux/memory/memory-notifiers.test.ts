@@ -42,7 +42,7 @@ const distance = Number(100n * Mi);
 
 test.each<[rule: string, armed: (readonly Threshold[])[], samplers: ReturnType<typeof samplersOf>]>([
   ['the ordered threshold, not of a lower one', [[hard, joined]], [{ limits: 2, noticeDistance: distance }]],
-  ['none, where no order is made', [[soft, joined]], [{ limits: 2, noticeDistance: undefined }]],
+  ['no threshold, where no order is made', [[soft, joined]], [{ limits: 2, noticeDistance: undefined }]],
   [
     'the ordered threshold, also where a reload made one of the same amount',
     [[soft], [hard]],
@@ -51,11 +51,11 @@ test.each<[rule: string, armed: (readonly Threshold[])[], samplers: ReturnType<t
       { limits: 1, noticeDistance: distance },
     ],
   ],
-])('the sampler wakes when the amount is left again of %s', (_rule, armed, samplers) => {
+])('the sampler wakes evictd when the amount is available again of %s', (_rule, armed, samplers) => {
   expect(samplersOf('memory.available', ...armed)).toEqual(samplers);
 });
 
-test('no order is made for the memory that all workloads share', () => {
+test('no order is made for the allocatable memory of all workloads', () => {
   const allocatable = { ...hard, signal: 'allocatableMemory.available' } as const;
   expect(samplersOf('allocatableMemory.available', [allocatable, hard])).toEqual([{ limits: 1, noticeDistance: undefined }]);
 });

@@ -12,6 +12,6 @@ test.each<[rule: string, vector: Buffer, expected: bigint | undefined]>([
   expect(parsePageSize(vector)).toBe(expected);
 });
 
-test('this kernel says', () => {
+test('the page size of this kernel is read', () => {
   expect([4096n, 16384n, 65536n]).toContain(readPageSize());
 });

@@ -12,11 +12,16 @@ function read<T>(source: KernelSource<T>, values: readonly number[], errors: rea
 }
 
 test.each<[rule: string, total: number, free: number, result: object]>([
-  ['what is free', 8e9, 3e9, { available: 3_000_000_000n, capacity: 8_000_000_000n }],
-  ['no swap at all is no shortage: the signal is absent', 0, 0, { missing: 'this machine has no swap', absent: true }],
-  ['more free than there is', 8e9, 8e9 + 1, { missing: '/proc/meminfo mixes two machines (lxcfs?): SwapFree is more than SwapTotal' }],
-  ['none left', 8e9, 0, { available: 0n, capacity: 8_000_000_000n }],
-])('the machine’s swap: %s', (_rule, total, free, result) => {
+  ['free swap is available', 8e9, 3e9, { available: 3_000_000_000n, capacity: 8_000_000_000n }],
+  ['a machine without swap has no shortage, because the signal is absent', 0, 0, { missing: 'this machine has no swap', absent: true }],
+  [
+    'there is more free swap than swap',
+    8e9,
+    8e9 + 1,
+    { missing: '/proc/meminfo mixes two machines (lxcfs?): SwapFree is more than SwapTotal' },
+  ],
+  ['no swap is free', 8e9, 0, { available: 0n, capacity: 8_000_000_000n }],
+])('the available swap of the machine: %s', (_rule, total, free, result) => {
   expect(amountOf(read(swapAvailable(undefined), [total, free]))).toEqual(result);
 });
 
@@ -26,20 +31,20 @@ const V1_MAX = 9223372036854771712;
 test.each<[rule: string, values: readonly number[], result: object]>([
   ['its own limit', [8e9, 7e9, 1e9, 2e9, 5e9, 1e9, V1_MAX, V1_MAX], { available: 2_000_000_000n, capacity: 3_000_000_000n }],
   [
-    'that of one above, of which others use most',
+    'the limit of an ancestor, most of which others use',
     [8e9, 3e9, 1e9, 2e9, 5e9, 4e9, 4e9, 8.1e9],
     { available: 100_000_000n, capacity: 4_100_000_000n },
   ],
   ['no limit', [8e9, 3e9, 1e9, V1_MAX, V1_MAX, 1e9, V1_MAX, V1_MAX], { available: 3_000_000_000n, capacity: 8_000_000_000n }],
   ['a limit of memory alone', [8e9, 3e9, 1e9, 2e9, V1_MAX, 1e9, V1_MAX, V1_MAX], { available: 3_000_000_000n, capacity: 8_000_000_000n }],
-  ['no more than memory', [8e9, 8e9, 0, 2e9, 2e9, 0, V1_MAX, V1_MAX], { missing: '/a may not use swap', absent: true }],
+  ['the limit is not above that of memory', [8e9, 8e9, 0, 2e9, 2e9, 0, V1_MAX, V1_MAX], { missing: '/a may not use swap', absent: true }],
   ['no swap accounting', [8e9, 3e9, NONE, 2e9, NONE, NONE, V1_MAX, NONE], { available: 3_000_000_000n, capacity: 8_000_000_000n }],
-])('the swap of a v1 cgroup: %s', (_rule, values, result) => {
+])('the available swap of a v1 cgroup: %s', (_rule, values, result) => {
   const hierarchy: CgroupHierarchy = { version: 1, controller: 'memory', mountPoint: '/sys/fs/cgroup/memory', root: '/' };
   expect(amountOf(read(swapAvailable({ hierarchy, path: '/a' }), values))).toEqual(result);
 });
 
-test('in a container the limit of the root that it sees counts; where that does not count swap, the machine’s', () => {
+test('in a container the limit of its root counts, or the swap of the machine where the root does not count swap', () => {
   const container = swapAvailable({ hierarchy: V2, path: '/' });
   const ENOENT = 2;
   expect(amountOf(read(container, [8e9, 7e9, 1e9, 3e9]))).toEqual({ available: 2_000_000_000n, capacity: 3_000_000_000n });
@@ -59,11 +64,15 @@ test.each<[rule: string, values: readonly number[], result: object]>([
     { available: 500_000_000n, capacity: 3_000_000_000n },
   ],
   [
-    'no limit: the machine’s',
+    'no limit, so that of the machine',
     [8e9, 5e9, 1e9, Infinity, 1e9, Infinity, NONE, NONE],
     { available: 5_000_000_000n, capacity: 8_000_000_000n },
   ],
-  ['others have taken it', [8e9, 5e8, 1e9, 4e9, 1e9, Infinity, NONE, NONE], { available: 500_000_000n, capacity: 8_000_000_000n }],
+  [
+    'others have used the swap of the machine',
+    [8e9, 5e8, 1e9, 4e9, 1e9, Infinity, NONE, NONE],
+    { available: 500_000_000n, capacity: 8_000_000_000n },
+  ],
   ['a limit below what it has', [8e9, 5e9, 3e9, 2e9, 3e9, Infinity, NONE, NONE], { available: 0n, capacity: 2_000_000_000n }],
   [
     'a limit of all there is, and more',
@@ -73,11 +82,11 @@ test.each<[rule: string, values: readonly number[], result: object]>([
   ['a limit of 0', [8e9, 8e9, 0, 0, 0, Infinity, NONE, NONE], { missing: '/a/b may not use swap', absent: true }],
   ['a limit of 0 above it', [8e9, 8e9, 0, Infinity, 0, 0, NONE, NONE], { missing: '/a may not use swap', absent: true }],
   ['a machine without swap', [0, 0, 0, Infinity, 0, 0, NONE, NONE], { missing: 'this machine has no swap', absent: true }],
-])('the swap of a v2 cgroup: %s', (_rule, values, result) => {
+])('the available swap of a v2 cgroup: %s', (_rule, values, result) => {
   expect(amountOf(read(swapAvailable({ hierarchy: V2, path: '/a/b' }), values))).toEqual(result);
 });
 
-test('every level that may fill up is listed with its file, the machine included', () => {
+test('every level that may fill up is listed with its file, including the machine', () => {
   const reading = read(swapAvailable({ hierarchy: V2, path: '/a/b' }), [8e9, 5e9, 1e9, 2e9, 2e9, 3e9, NONE, NONE]);
   const levels = 'levels' in reading ? reading.levels : [];
   expect(levels.map(({ available, used }) => [available, used.files.map(({ path }) => path), used.weights])).toEqual([
@@ -93,7 +102,7 @@ test('a removed cgroup is missing, not absent', () => {
   });
 });
 
-test('the kernel’s own estimate', () => {
+test('the estimate of the kernel is read', () => {
   expect(amountOf(read(kernelAvailable(false), [8e9, 5e9]))).toEqual({ available: 5_000_000_000n, capacity: 8_000_000_000n });
 });
 

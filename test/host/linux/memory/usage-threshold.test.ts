@@ -29,8 +29,8 @@ const native = { MemcgThreshold: StandIn, THRESHOLD, WAKE: { FIRED: 1, GONE: 2 }
 const aim = (usage: bigint) => ({ base: usage, usage });
 
 test.each<[rule: string, armed: bigint, requested: bigint[]]>([
-  ['that stands where it was asked to before, and was refused since, is asked for again', 1n, [1n, 2n, 2n]],
-  ['that stands where it was asked to last is not', 2n, [1n, 2n]],
+  ['whose registration was refused later is registered again', 1n, [1n, 2n, 2n]],
+  ['that is already registered is not registered again', 2n, [1n, 2n]],
 ])('a threshold %s', (_rule, armed, requested) => {
   let wakes = 0;
   const threshold = new UsageThreshold(native, '/sys/fs/cgroup/memory', () => (wakes += 1));

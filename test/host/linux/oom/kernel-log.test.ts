@@ -17,10 +17,10 @@ test.each<[rule: string, version: 1 | 2, root: string, file: string | undefined,
   ["the machine's tree (v1)", 1, '/', 'release_agent', '/docker/4f1/app', '/docker/4f1'],
   ['a part of it, by its mount', 1, '/docker/4f1', undefined, '/app', '/'],
   ['a part of it that holds the process only', 1, '/docker/4f1/app', undefined, '/', undefined],
-  ['another part', 1, '/docker/5a2', undefined, undefined, undefined],
+  ['another part of the tree', 1, '/docker/5a2', undefined, undefined, undefined],
   ['a part of it, by a namespace, which hides where it is (v2)', 2, '/', 'cgroup.events', undefined, undefined],
   ['a part of it, by a namespace, which hides where it is (v1)', 1, '/', undefined, undefined, undefined],
-])('the cgroups of a logged kill where the mount shows %s', (_rule, version, root, file, cgroup, limited) => {
+])('the cgroups of a logged kill are found where the mount shows %s', (_rule, version, root, file, cgroup, limited) => {
   const mountPoint = temporaryDirectory();
   if (file !== undefined) writeFileSync(join(mountPoint, file), '');
   const wakes: OnWake[] = [];

@@ -49,7 +49,7 @@ function limit(cgroup: TestCgroup): void {
   else cgroup.write('memory.swap.max', '0');
 }
 
-test('kills are found in the leaf that they hit, whosever limit it was', async () => {
+test('kills are counted in the cgroup that they hit, whichever cgroup had the limit', async () => {
   const [a, b] = [node.child('a'), node.child('b')];
   const inner = b.child('inner');
   limit(a);
@@ -69,7 +69,7 @@ test('kills are found in the leaf that they hit, whosever limit it was', async (
   expect(found).toContainEqual({ cgroup: inner.path, count: 2, limit: limitOf(b.path) });
 });
 
-test('a removed cgroup: v2 has counted it in the parent, v1 has lost it', async () => {
+test("the kills of a removed cgroup are in the parent's counter on v2, and lost on v1", async () => {
   const source = node.child('source');
   const counters = open(node.path);
   const before = read(counters);
@@ -81,7 +81,7 @@ test('a removed cgroup: v2 has counted it in the parent, v1 has lost it', async 
   expect(found).toEqual(v1 ? [] : [{ cgroup: source.path, count: 2, limit: { kind: 'unknown' } }]);
 });
 
-test('the machine has a total, and what is found in its cgroups is a part of it', async () => {
+test('the total of the machine includes the kills in its cgroups', async () => {
   const counters = open(undefined);
   const before = read(counters);
   const leaf = node.child('leaf');
@@ -92,7 +92,7 @@ test('the machine has a total, and what is found in its cgroups is a part of it'
   expect((now.total ?? 0) - (before.total ?? 0)).toBeGreaterThanOrEqual(3); // others on this machine may have been killed, too
 });
 
-test('it yields at every cgroup; a removed node has no counters', async () => {
+test('the reader yields at every cgroup, and a removed node has no counters', async () => {
   for (let index = 0; index < 20; index += 1) node.child(`w${String(index)}`);
   const counters = open(node.path);
   const look = counters.read();
@@ -104,10 +104,10 @@ test('it yields at every cgroup; a removed node has no counters', async () => {
 });
 
 test.each<[rule: string, cgroup: string | undefined, files: readonly string[], expected: string | undefined]>([
-  ['all on the machine', undefined, [], undefined],
-  ['those of a container that sees its own cgroup as the root', undefined, ['cgroup.events'], '/'],
-  ['those of a cgroup', '/node', ['cgroup.events'], '/node'],
-])('the kills that concern a node: %s', (_rule, cgroup, files, expected) => {
+  ['all kills on the machine', undefined, [], undefined],
+  ['kills in a container that sees its own cgroup as the root', undefined, ['cgroup.events'], '/'],
+  ['kills in a cgroup', '/node', ['cgroup.events'], '/node'],
+])('the OOM kills that concern a node: %s', (_rule, cgroup, files, expected) => {
   const mountPoint = temporaryDirectory();
   for (const file of files) writeFileSync(join(mountPoint, file), '');
   const hierarchy = { version: 2, controller: '', mountPoint, root: '/' } as const;

@@ -22,7 +22,7 @@ function rootsOf(version: 1 | 2, files: Readonly<Record<string, string>>, direct
   };
 }
 
-describe('the domain', () => {
+describe('the cgroup whose processes the OOM killer compares', () => {
   const NONE = '9223372036854771712\n';
   const v1 = (limit: string, both: string, swappiness = '60\n'): Record<string, string> => ({
     'cgroup/w/memory.limit_in_bytes': limit,
@@ -59,12 +59,12 @@ describe('the domain', () => {
     expect(domainOf('/w', rootsOf(version, files))).toEqual(domain);
   });
 
-  test('the limit above does not narrow its own', () => {
+  test('is that of the limit itself, whatever the limit above', () => {
     const roots = rootsOf(2, { ...v2('max\n', '0\n'), 'cgroup/w/a/memory.max': '8589934592\n', 'cgroup/w/memory.max': M256 });
     expect(domainOf('/w/a', roots)).toEqual({ cgroup: '/w/a', totalBytes: 8n * GiB });
   });
 
-  test('walked as the kernel does: a parent first, then the older child with all below it', () => {
+  test('is walked as by the kernel: a parent first, then the older child with all below it', () => {
     const roots = rootsOf(2, {}, ['cgroup/w/b/c', 'cgroup/w/a', 'cgroup/w/d']);
     const walked = roots.hierarchy ? walk(roots.hierarchy, '/w') : [];
     // On cgroupfs the inode grows with each new directory; elsewhere it is some number.
@@ -79,17 +79,17 @@ describe('memory.oom.group', () => {
     Object.fromEntries(['/a', '/a/b', '/a/b/c'].map((path) => [`cgroup${path}/memory.oom.group`, paths.includes(path) ? '1\n' : '0\n']));
 
   test.each<[rule: string, files: Record<string, string>, domain: string | undefined, group: string | undefined]>([
-    ['not set', set(), undefined, undefined],
-    ['its own', set('/a/b/c'), undefined, '/a/b/c'],
-    ['of several the highest', set('/a', '/a/b/c'), undefined, '/a'],
-    ['not above the memcg that is out of memory', set('/a', '/a/b/c'), '/a/b', '/a/b/c'],
-    ['that memcg itself counts', set('/a', '/a/b'), '/a/b', '/a/b'],
+    ['no cgroup has it set', set(), undefined, undefined],
+    ['the cgroup of the process has it set', set('/a/b/c'), undefined, '/a/b/c'],
+    ['the highest of several counts', set('/a', '/a/b/c'), undefined, '/a'],
+    ['a cgroup above the memcg that is out of memory does not count', set('/a', '/a/b/c'), '/a/b', '/a/b/c'],
+    ['the memcg that is out of memory counts, too', set('/a', '/a/b'), '/a/b', '/a/b'],
     ['outside it', set('/a'), '/a/b', undefined],
   ])('%s', (_rule, files, domain, group) => {
     expect(groupFinder(domain, rootsOf(2, files))('/a/b/c')).toBe(group);
   });
 
-  test('v1 has none, whatever a file says', () => {
+  test('v1 has none, whatever the file contains', () => {
     expect(groupFinder(undefined, rootsOf(1, set('/a')))('/a/b/c')).toBeUndefined();
   });
 });

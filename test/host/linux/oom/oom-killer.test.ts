@@ -4,7 +4,7 @@ import { oomOrder, oomScoreOf } from '../../../../src/core/oom/oom-badness.js';
 import { UnavailableError } from '../../../../src/errors.js';
 import { readOomKiller } from '../../../../src/host/linux/oom/oom-killer.js';
 
-describe('this machine', () => {
+describe('the OOM order of this machine', () => {
   /** Those whose score is not what the formula gives; ±1: their value may stand on an edge. */
   function wrong(): number[] {
     const reading = readOomKiller(undefined);
@@ -15,13 +15,13 @@ describe('this machine', () => {
     });
   }
 
-  test('every process has the score that the kernel states', () => {
+  test('has the score that the kernel states for every process', () => {
     // One that grows between two of its files is wrong once, not three times.
     const readings = [wrong(), wrong(), wrong()];
     expect(readings[0]?.filter((pid) => readings.every((pids) => pids.includes(pid)))).toEqual([]);
   });
 
-  test('every process is looked at', () => {
+  test('includes every process', () => {
     const listed = () => new Set(readdirSync('/proc').map(Number).filter(Number.isInteger));
     const before = listed();
     const seen = new Set(readOomKiller(undefined).tasks.map(({ pid }) => pid));
@@ -30,11 +30,11 @@ describe('this machine', () => {
     expect([...before].filter((pid) => after.has(pid) && pid !== process.pid && !seen.has(pid))).toEqual([]);
   });
 
-  test('this process is left out', () => {
+  test('does not include evictd itself', () => {
     expect(readOomKiller(undefined).tasks.map(({ pid }) => pid)).not.toContain(process.pid);
   });
 
-  test('a memcg that is not there', () => {
+  test('does not exist for a memcg that does not exist', () => {
     expect(() => readOomKiller('/evictd-test-nowhere')).toThrow(UnavailableError);
     expect(() => readOomKiller('/evictd-test-nowhere')).toThrow(/evictd-test-nowhere does not exist/);
   });

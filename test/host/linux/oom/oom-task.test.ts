@@ -12,7 +12,7 @@ const captured = (name: string): ProcessTexts => {
 const KiB = 1024n;
 const MiB = 1024n * KiB;
 
-describe('the texts of a process', () => {
+describe('the files of a process for the OOM order', () => {
   test.each<[rule: string, texts: ProcessTexts, parsed: Partial<ParsedTask>]>([
     [
       'a name with parentheses, a newline and a terminal sequence',
@@ -28,8 +28,12 @@ describe('the texts of a process', () => {
       },
     ],
     ['a kernel thread', captured('kernel-thread'), { name: 'kthreadd', kernelThread: true, memory: undefined, oomScore: 0 }],
-    ['one that has ended', captured('zombie'), { kernelThread: false, memory: undefined, threads: 1 }],
-    ['its first thread has ended, another lives', captured('leader-ended'), { memory: undefined, threads: 2, oomScore: 666 }],
+    ['a process that has ended', captured('zombie'), { kernelThread: false, memory: undefined, threads: 1 }],
+    [
+      'a process whose first thread has ended while another runs',
+      captured('leader-ended'),
+      { memory: undefined, threads: 2, oomScore: 666 },
+    ],
     ['oom_score unreadable', { ...captured('zombie'), score: undefined }, { oomScore: undefined }],
     ['a negative adjustment', { ...captured('zombie'), scoreAdj: '-1000\n' }, { oomScoreAdj: -1000 }],
   ])('%s', (_rule, texts, parsed) => {
@@ -39,8 +43,8 @@ describe('the texts of a process', () => {
   test.each<[rule: string, texts: ProcessTexts]>([
     ['stat cut off', { ...captured('zombie'), stat: '15667 (python3) Z 15625' }],
     ['empty, as when it ends in between', { status: '', stat: '', score: '', scoreAdj: '' }],
-    ['an adjustment that is no number', { ...captured('zombie'), scoreAdj: 'max' }],
-  ])('no process: %s', (_rule, texts) => {
+    ['oom_score_adj is not a number', { ...captured('zombie'), scoreAdj: 'max' }],
+  ])('are not those of a process: %s', (_rule, texts) => {
     expect(parseTask(texts)).toBeUndefined();
   });
 
@@ -57,7 +61,7 @@ describe('the texts of a process', () => {
       { rssBytes: 8n * KiB, swapBytes: 0n, pageTableBytes: 4n * KiB },
     ],
     [
-      "a thread's status has the memory of its process",
+      'the status of a thread has the memory of its process',
       readFileSync(join(FIXTURES, 'leader-ended.task.status'), 'utf8'),
       {
         rssBytes: 11_620n * KiB,
@@ -66,11 +70,11 @@ describe('the texts of a process', () => {
       },
     ],
     ['none', 'Name:\tkthreadd\n', undefined],
-  ])('memory: %s', (_rule, status, memory) => {
+  ])('have the memory: %s', (_rule, status, memory) => {
     expect(parseMemory(status)).toEqual(memory);
   });
 
-  test('the captured score is what the formula gives', () => {
+  test('have the score that the formula computes', () => {
     const { memory, oomScoreAdj, oomScore } = parseTask(captured('odd-name')) ?? {};
     const pages = 25_276_502_016n / 4096n; // MemTotal of that machine
     expect(memory && oomScoreOf(badnessPages(memory, oomScoreAdj ?? 0, pages, 4096n), pages)).toBe(BigInt(oomScore ?? 0));

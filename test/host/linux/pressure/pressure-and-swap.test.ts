@@ -34,8 +34,8 @@ function open(mode: NotifierMode = 'sample', plan: Partial<PressureAndSwapPlan> 
 const ignoreWake = (): void => undefined;
 const read = (signals: PressureAndSwap, timeNs: bigint): Map<Signal, Observation | Missing> => new Map(signals.read(timeNs));
 
-describe('what is read', () => {
-  test('only what a threshold asks for, in its joined operands, too', () => {
+describe('the readings of pressure and swap', () => {
+  test('are only those that a threshold uses, also in joined operands', () => {
     const signals = open();
     expect(signals.read(0n)).toEqual([]);
     signals.arm(
@@ -48,7 +48,7 @@ describe('what is read', () => {
     expect(signals.lookAtNs).toBeUndefined();
   });
 
-  test('the totals of all lines for a client of the metrics, whatever thresholds ask for; what cannot be read is left out', () => {
+  test('include the totals of all lines for a metrics client, whatever thresholds exist, without unreadable ones', () => {
     const directory = temporaryDirectory();
     const file = (resource: string): string => join(directory, resource);
     const line = (kind: string, total: number): string => `${kind} avg10=1.50 avg60=0.20 avg300=0.00 total=${String(total)}\n`;
@@ -66,7 +66,7 @@ describe('what is read', () => {
     expect(signals.read(0n)).toEqual([]); // no pass reads them
   });
 
-  test('a share needs a window: until then it is pending, and not zero', () => {
+  test('have no share before a window has passed: it is pending, and not zero', () => {
     const signals = open();
     signals.arm([listed('cpu.pressure.some>50%', 'hard')], ignoreWake);
     const begin = process.hrtime.bigint();
@@ -88,7 +88,7 @@ describe('what is read', () => {
     ['memory is above the limit beside it', 100n, false],
     ['memory is below the limit beside it', 99n, true],
     ['memory cannot be read', undefined, true],
-  ])('between ticks only where the other operands allow an eviction: %s', (_rule, available, looks) => {
+  ])('between ticks are made only where the other operands allow an eviction: %s', (_rule, available, looks) => {
     const signals = open();
     signals.arm([listed('memory.pressure.full>30% & memory.available<10%', 'soft')], ignoreWake);
     const observation = (of: bigint): Observation => ({ available: of, capacity: 1000n, timeNs: 1n, source: 'test' });
@@ -99,7 +99,7 @@ describe('what is read', () => {
     expect(signals.lookAtNs).toBe(looks ? 6n + WINDOW_NS / 4n : undefined);
   });
 
-  test('a reload that keeps a signal keeps what is known of it', () => {
+  test('are kept over a reload that keeps the signal', () => {
     const signals = open();
     const cpu = listed('cpu.pressure.some>50%', 'hard');
     signals.arm([cpu], ignoreWake);
@@ -110,7 +110,7 @@ describe('what is read', () => {
     expect(read(signals, begin + WINDOW_NS).get('io.pressure.some')).toHaveProperty('pending');
   });
 
-  test('a single look takes avg10 for it, and says so', () => {
+  test('use avg10 in a single reading, and say so', () => {
     const signals = open('probe');
     signals.arm([listed('memory.pressure.full>99%', 'hard')], ignoreWake);
     expect(read(signals, 1n).get('memory.pressure.full')).toMatchObject({
@@ -120,7 +120,7 @@ describe('what is read', () => {
     expect(signals.lookAtNs).toBeUndefined();
   });
 
-  test('the source names the machine where the node is a v1 cgroup', () => {
+  test('name the machine as the source where the node is a v1 cgroup', () => {
     const signals = open('sample', { pressure: MACHINE_PRESSURE_FOR_V1 });
     signals.arm([listed('memory.pressure.some.avg300>99%', 'hard')], ignoreWake);
     expect(read(signals, 1n).get('memory.pressure.some.avg300')).toMatchObject({
@@ -128,7 +128,7 @@ describe('what is read', () => {
     });
   });
 
-  test('a kernel without pressure: missing, with the reason', () => {
+  test('are missing with the reason on a kernel without pressure', () => {
     const signals = open('arm', { pressure: { fileOf: (resource) => `/proc/pressure-that-is-not/${resource}`, remark: '' } });
     signals.arm([listed('memory.pressure.some>99%', 'hard')], ignoreWake);
     expect(read(signals, 1n).get('memory.pressure.some')).toEqual({
@@ -138,14 +138,14 @@ describe('what is read', () => {
   });
 });
 
-describe('what wakes', () => {
+describe('the notifiers of pressure and swap', () => {
   test.each<[rule: string, windowNs: bigint, thresholds: string[], everyNs: bigint | undefined]>([
     ['an average, as often as the kernel moves it', WINDOW_NS, ['memory.pressure.full.avg10>99%'], 2_000_000_000n],
     ['an average beside a share', WINDOW_NS, ['memory.pressure.full>99%', 'memory.pressure.full.avg300>99%'], WINDOW_NS / 4n],
     ['a share of a long window', 10_000_000_000n, ['memory.pressure.full>99%'], 2_500_000_000n],
     ['an average beside that', 10_000_000_000n, ['memory.pressure.full>99%', 'memory.pressure.full.avg300>99%'], 2_000_000_000n],
     ['amounts have their sampler', WINDOW_NS, ['memory.kernelAvailable<1%'], undefined],
-  ])('without a trigger (a dry run) pressure is looked at between two ticks: %s', (_rule, windowNs, thresholds, everyNs) => {
+  ])('are replaced in a dry run by readings between two ticks: %s', (_rule, windowNs, thresholds, everyNs) => {
     const signals = open('sample', { windowNs });
     signals.arm(
       thresholds.map((when) => listed(when, 'hard')),
@@ -156,7 +156,7 @@ describe('what wakes', () => {
     expect(signals.lookAtNs).toBe(everyNs && now + everyNs);
   });
 
-  test('a trigger for each operand of pressure, for its share of the window, in a window that this machine allows', () => {
+  test('are a trigger for each operand of pressure, with its share of the window, in a window that this machine allows', () => {
     const signals = open('arm', { windowNs: 2_000_000_000n });
     const entries = [listed('memory.pressure.full>40% & memory.available<1%', 'hard'), listed('io.pressure.some.avg60>12.5%', 'soft', 1)];
     expect(signals.arm(entries, ignoreWake)).toBe(true);
@@ -172,7 +172,7 @@ describe('what wakes', () => {
   });
 
   test.runIf(!hasCapSysResource)(
-    'without CAP_SYS_RESOURCE a window of 500 ms is one of 2 s to the trigger: rather too early, with the share of 500 ms',
+    'have a window of 2 s instead of 500 ms without CAP_SYS_RESOURCE, with the share of 500 ms, so that they wake early',
     () => {
       const signals = open('arm', { windowNs: 500_000_000n });
       signals.arm([listed('memory.pressure.full>40%', 'hard')], ignoreWake);
@@ -180,25 +180,25 @@ describe('what wakes', () => {
     },
   );
 
-  test.runIf(hasCapSysResource)('with CAP_SYS_RESOURCE a window of 500 ms is that to the trigger, too', () => {
+  test.runIf(hasCapSysResource)('have a window of 500 ms with CAP_SYS_RESOURCE', () => {
     const signals = open('arm', { windowNs: 500_000_000n });
     signals.arm([listed('memory.pressure.full>40%', 'hard')], ignoreWake);
     expect(signals.states()).toMatchObject([{ live: true, target: 'full 200 ms of 500 ms in /proc/pressure/memory' }]);
   });
 
-  test('any time at all is a microsecond: the kernel takes no less', () => {
+  test('have a limit of a microsecond for any pressure, because the kernel accepts no less', () => {
     const signals = open('arm', { windowNs: 2_000_000_000n });
     signals.arm([listed('memory.pressure.full>0%', 'hard')], ignoreWake);
     expect(signals.states()).toMatchObject([{ live: true, target: 'full 0.001 ms of 2000 ms in /proc/pressure/memory' }]);
   });
 
-  test('no trigger in a dry run, which writes to no pressure file', () => {
+  test('are no trigger in a dry run, which writes to no pressure file', () => {
     const signals = open('sample');
     signals.arm([listed('memory.pressure.full>40%', 'hard')], ignoreWake);
     expect(signals.states()).toEqual([]);
   });
 
-  test('the sampler for the kernel’s estimate', () => {
+  test('are a sampler for the kernel’s estimate', () => {
     const signals = open();
     signals.arm([threshold('memory.kernelAvailable', '1Mi')], ignoreWake);
     expect(signals.states()).toMatchObject([{ mechanism: 'sampler', signal: 'memory.kernelAvailable', live: true }]);
@@ -207,7 +207,7 @@ describe('what wakes', () => {
   test.each([
     ['the machine', 0, 3.6e9, 400_000_000n],
     ['the cgroup', 1, 700e6, 300_000_000n],
-  ])('the sampler of each level of swap: where %s runs short of it', async (_whose, index, used, available) => {
+  ])('are a sampler for each level of swap: %s is short', async (_whose, index, used, available) => {
     const directory = mkdtempSync(join(tmpdir(), 'evictd-test-levels-'));
     try {
       const files = ['machine', 'cgroup'].map((name): FileSpec => ({ path: join(directory, name), format: 'number' }));
@@ -240,7 +240,7 @@ describe('what wakes', () => {
     }
   });
 
-  test('a look reports a crossing in either direction until a decision; a reading to warm up does not end it', () => {
+  test('report a crossing in either direction until a decision, and a reading to warm up does not end it', () => {
     const signals = open();
     signals.arm([listed('memory.pressure.full>99%', 'hard')], ignoreWake);
     const begin = process.hrtime.bigint();

@@ -21,7 +21,7 @@ const trigger = (windowUs: number) =>
   new native.PsiTrigger('/proc/pressure/memory', { kind: 'some', stallUs: windowUs, windowUs }, () => undefined);
 
 describe('the shortest PSI window', () => {
-  test('is one that the kernel takes, and it takes none of the shorter ones', () => {
+  test('is accepted by the kernel, and the shorter ones are not', () => {
     const { binding, windows } = asking();
     const window = shortest(binding, '/proc/pressure/memory');
     trigger(window).close();
@@ -30,7 +30,7 @@ describe('the shortest PSI window', () => {
     expect(native.watchCount()).toBe(0);
   });
 
-  test('is asked for once, whatever the file', () => {
+  test('is tried once for all files', () => {
     const { binding, windows } = asking();
     const window = shortest(binding, '/proc/pressure/memory');
     const requested = windows.length;
@@ -46,15 +46,15 @@ describe('the shortest PSI window', () => {
     expect(shortest(asking().binding, '/proc/pressure/memory')).toBeLessThanOrEqual(500_000);
   });
 
-  test('a missing file gives the kernel’s error, and the next file is tried', () => {
+  test('has the error of the kernel for a missing file, and the next file is tried', () => {
     const { binding } = asking();
     expect(thrownBy(() => shortest(binding, '/proc/pressure/none'))).toMatchObject({ code: 'ENOENT' });
     expect(shortest(binding, '/proc/pressure/memory')).toBeGreaterThan(0);
   });
 });
 
-describe('the PSI window for a wanted one', () => {
-  test.each([2_000_000, 4_000_000])('of %i µs, which every process may set, is that one, without a trial', (wantedUs) => {
+describe('the PSI window for a configured one', () => {
+  test.each([2_000_000, 4_000_000])('of %i µs, which every process may set, is the same, without a trial', (wantedUs) => {
     const { binding, windows } = asking();
     expect(allowedPsiWindow(binding, '/proc/pressure/memory', 'full', wantedUs)).toBe(wantedUs);
     expect(windows).toEqual([]);
@@ -67,7 +67,7 @@ describe('the PSI window for a wanted one', () => {
     expect(allowedPsiWindow(asking().binding, '/proc/pressure/memory', 'full', wantedUs)).toBe(allowedUs);
   });
 
-  test.runIf(hasCapSysResource).each([500_000, 2_500_000])('of %i µs is that one with CAP_SYS_RESOURCE', (wantedUs) => {
+  test.runIf(hasCapSysResource).each([500_000, 2_500_000])('of %i µs is the same with CAP_SYS_RESOURCE', (wantedUs) => {
     expect(allowedPsiWindow(asking().binding, '/proc/pressure/memory', 'full', wantedUs)).toBe(wantedUs);
   });
 

@@ -12,9 +12,9 @@ function shares(readings: readonly (readonly [atMs: number, lostMs: number])[]):
 }
 
 test.each<[rule: string, readings: readonly (readonly [number, number])[], percent: (number | undefined)[]]>([
-  ['a first reading has no share: unknown, and not zero', [[0, 900]], [undefined]],
+  ['the first reading has no share, which is unknown and not zero', [[0, 900]], [undefined]],
   [
-    'nor has one before the window is over',
+    'a reading before the window is over has no share',
     [
       [0, 0],
       [1_999, 1_999],
@@ -22,7 +22,7 @@ test.each<[rule: string, readings: readonly (readonly [number, number])[], perce
     [undefined, undefined],
   ],
   [
-    'one window later',
+    'a reading one window later has a share',
     [
       [0, 500],
       [2_000, 1_300],
@@ -30,7 +30,7 @@ test.each<[rule: string, readings: readonly (readonly [number, number])[], perce
     [undefined, 40],
   ],
   [
-    'what was lost before the window does not count',
+    'time lost before the window does not count',
     [
       [0, 0],
       [500, 500],
@@ -78,7 +78,7 @@ test.each<[rule: string, readings: readonly (readonly [number, number])[], perce
     [undefined, undefined, 50],
   ],
   [
-    'no more than all of the time',
+    'the share is at most all of the time',
     [
       [0, 0],
       [2_000, 2_001],
@@ -89,7 +89,7 @@ test.each<[rule: string, readings: readonly (readonly [number, number])[], perce
   expect(shares(readings)).toEqual(percent);
 });
 
-test('readings a millisecond apart are right, and are not all kept', () => {
+test('readings a millisecond apart give the right share, and are thinned', () => {
   const ring = new StallRing(2_000n * MS);
   let share: bigint | undefined;
   // a third of the time until 10 s, then all of it
@@ -98,7 +98,7 @@ test('readings a millisecond apart are right, and are not all kept', () => {
   expect(Number(share) / 1e9).toBeCloseTo(2 / 3, 3);
 });
 
-test('however often it is read, a steady loss is that share', () => {
+test('a steady loss is the same share, however often it is read', () => {
   for (const everyMs of [1, 7, 250, 500, 1_500, 1_999, 2_000]) {
     const ring = new StallRing(2_000n * MS);
     let share: bigint | undefined;

@@ -59,7 +59,7 @@ describe.runIf(await fuseWorks())(
       lockInstance(directory, MACHINE, native).close();
     });
 
-    test('is left alone while another evictd takes it over', async () => {
+    test('is not taken over twice, while another evictd takes it over', async () => {
       const directory = runtimeDirectory();
       const path = join(directory, 'machine.lock');
       const { zombie } = await zombieWith(path);

@@ -24,7 +24,7 @@ function played() {
   return { asked, ran, run, answer };
 }
 
-test('a program runs after its check, and says how it has ended', async () => {
+test('a program runs after its check, and its result is reported', async () => {
   const { run, ran, answer } = played();
   const ends = [run('/a'), run('/a', { name: 'bad' })];
   expect(ran).toEqual([]);
@@ -32,7 +32,7 @@ test('a program runs after its check, and says how it has ended', async () => {
   expect(await Promise.all(ends)).toEqual([{ result: 'succeeded' }, { result: 'failed', error: 'why' }]);
 });
 
-test('a program that others can change does not run', async () => {
+test('a program that other users can change does not run', async () => {
   const { run, ran, answer } = played();
   const end = run('/a');
   await answer('/a', '/a is writable by all users');
@@ -40,12 +40,12 @@ test('a program that others can change does not run', async () => {
   expect(ran).toEqual([]);
 });
 
-test('a filesystem that does not answer is given up with the time of the program', async () => {
+test('a filesystem that does not answer is given up at the timeout of the program', async () => {
   const { run } = played();
   expect(await run('/a', { timeoutNs: 1_000_000n })).toEqual({ result: 'refused', error: 'no answer for 0.001 s about /a' });
 });
 
-test('programs on filesystems that hang take two threads, and their checks are not piled up', async () => {
+test('programs on filesystems that hang use two threads, and their checks are limited in number', async () => {
   const { run, asked, ran, answer } = played();
   const ends = ['/a', '/a', '/b', '/c', '/c'].map((program) => run(program));
   expect(asked).toEqual(['/a', '/b']);

@@ -31,25 +31,25 @@ test.each<[what: string, text: string, error: string | undefined]>([
   ['succeeds', 'exit 0', undefined],
   ['fails', 'exit 3', 'it failed (exit code 3)'],
   ['is killed', 'kill -9 $$', 'it failed (SIGKILL)'],
-])('a program that %s', async (_what, text, error) => {
+])('the result of a program that %s', async (_what, text, error) => {
   expect(await script(text)).toBe(error);
 });
 
-test('a program that cannot be started', async () => {
+test('a program that cannot be started is reported', async () => {
   expect(await run(['/no/such/program'])).toBe('it cannot be started: ENOENT (no such file or directory)');
   expect(await run(['/'])).toMatch(/EACCES/);
 });
 
-test('an argument that no program can get', async () => {
+test('an argument that no program can get is refused', async () => {
   expect(await run(['/bin/true', 'a\0b'])).toMatch(/NUL/);
 });
 
-test('its arguments are passed unchanged', async () => {
+test('arguments are passed unchanged', async () => {
   expect(await run(['/bin/sh', '-c', 'printf "%s|" "$@" > "$OUT"', 'sh', '', '$HOME', 'ü b'])).toBeUndefined();
   expect(out()).toBe('|$HOME|ü b|');
 });
 
-test('it has its own environment and not that of evictd', async () => {
+test('a program has its own environment and not that of evictd', async () => {
   process.env.EVICTD_TEST_SECRET = 'secret';
   expect(await script('env > "$OUT"')).toBeUndefined();
   delete process.env.EVICTD_TEST_SECRET;
@@ -59,12 +59,12 @@ test('it has its own environment and not that of evictd', async () => {
 
 const processOf = (pid: string): boolean => existsSync(`/proc/${pid.trim()}`);
 
-test('its timeout ends its children, too', async () => {
+test('the timeout of a program also ends its children', async () => {
   expect(await script('sleep 1000 & echo $! > "$OUT"; wait', 1_000)).toBe('it failed (timeout)');
   await eventually('its child is ended', () => !processOf(out()));
 });
 
-test('the end of evictd ends what still runs', async () => {
+test('evictd ends running programs when it stops', async () => {
   const over = script('echo $$ > "$OUT.part"; mv "$OUT.part" "$OUT"; sleep 1000');
   await eventually('it runs', () => existsSync(join(directory, 'out')));
   commands.close();
@@ -72,7 +72,7 @@ test('the end of evictd ends what still runs', async () => {
   await eventually('it is ended', () => !processOf(out()));
 });
 
-test('it ends with an evictd that is killed', async () => {
+test('a program ends with an evictd that is killed', async () => {
   const command = { program: '/bin/sh', arguments: ['-c', 'echo $$ > "$OUT.part"; mv "$OUT.part" "$OUT"; exec sleep 1000'] };
   const start = { ...command, environment: [`OUT=${join(directory, 'out')}`, 'PATH=/usr/bin:/bin'] };
   const text = `new (require(${JSON.stringify(addonPath)}).ChildProgram)(${JSON.stringify(start)}, () => {}); setInterval(() => {}, 1000)`;
@@ -87,7 +87,7 @@ test('it ends with an evictd that is killed', async () => {
   await eventually('it is ended', () => !processOf(pid));
 });
 
-test('it has no privilege of evictd', async () => {
+test('a program has no capability of evictd', async () => {
   const own = readFileSync('/proc/self/oom_score_adj', 'latin1');
   writeFileSync('/proc/self/oom_score_adj', '500');
   onTestFinished(() => {
@@ -99,7 +99,7 @@ test('it has no privilege of evictd', async () => {
   expect(readFileSync('/proc/self/oom_score_adj', 'latin1')).toBe('500\n');
 });
 
-test('it starts without what evictd blocks, ignores or has open', async () => {
+test('a program starts without the blocked and ignored signals and open files of evictd', async () => {
   const text = 'grep -E "^Sig(Blk|Ign)" /proc/self/status > "$OUT"; ls -l /proc/self/fd >> "$OUT"; pwd >> "$OUT"';
   expect(await script(text)).toBeUndefined();
   const [blocked = '', ignored = '', , ...rest] = out().trim().split('\n');
@@ -108,22 +108,22 @@ test('it starts without what evictd blocks, ignores or has open', async () => {
   expect(rest.filter((line) => / -> (?!\/dev\/null$|.*\/out$|\/proc\/)/.test(line))).toEqual([]);
 });
 
-test('what a program has started ends with it', async () => {
+test('processes that a program has started end with it', async () => {
   expect(await script('sleep 1000 & echo $! > "$OUT"')).toBeUndefined();
   await eventually('it is ended', () => !processOf(out()));
 });
 
 describe.runIf(await fuseWorks())('a program on a filesystem that hangs, where FUSE can be mounted', () => {
   test.each<[how: string, end: () => void, error: string]>([
-    ['to its timeout', () => undefined, 'it failed (timeout)'],
+    ['until its timeout', () => undefined, 'it failed (timeout)'],
     [
-      'to the end of evictd',
+      'until evictd stops',
       () => {
         commands.close();
       },
       'it was ended with evictd',
     ],
-  ])('keeps nothing from going on, %s', async (_how, end, error) => {
+  ])('delays nothing, %s', async (_how, end, error) => {
     const fuse = await mountFuse();
     onTestFinished(() => fuse.remove());
     const program = join(fuse.directory, 'program');

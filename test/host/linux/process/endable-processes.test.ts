@@ -44,14 +44,14 @@ function written({
   return endableProcess(pid, '/a/web', sessionLeaders(roots), roots);
 }
 
-test('its memory, start and score', () => {
+test('the memory, start time and score of a process are read', () => {
   expect(written()).toEqual({
     ...{ path: '/a/web', pid: 4711, startTicks: 123_456n, command: 'leak', oomScore: 812 },
     ...{ residentBytes: 300n * 1024n, anonBytes: 200n * 1024n, swapBytes: 50n * 1024n },
   });
 });
 
-describe('never ended alone', () => {
+describe('processes that are never ended alone', () => {
   test.each<[rule: string, process: Written]>([
     ['process 1', { pid: 1 }],
     ['evictd itself', { pid: process.pid }],
@@ -61,12 +61,12 @@ describe('never ended alone', () => {
     ['a display server', { name: 'Xorg', program: '/usr/lib/xorg/Xorg' }],
     ['a name that the kernel has cut', { name: 'gnome-session-b', program: '/usr/libexec/gnome-session-binary' }],
     ['a window manager that is a script', { name: 'qtile', program: '/usr/bin/python3.13' }],
-    ['one whose program cannot be read', { name: 'sshd', program: null }],
+    ['a process whose program cannot be read', { name: 'sshd', program: null }],
   ])('%s', (_rule, process) => {
     expect(written(process)).toBe('kept');
   });
 
-  test('the leader of a login session, by the file of logind', () => {
+  test('include the leader of a login session, by the file of logind', () => {
     mkdirSync(roots.sessions);
     writeFileSync(`${roots.sessions}/2`, '# This is private data.\nUID=1000\nUSER=ada\nACTIVE=1\nLEADER=4711\nTYPE=wayland\n');
     writeFileSync(`${roots.sessions}/2.ref`, 'LEADER=4712\n');
@@ -75,13 +75,13 @@ describe('never ended alone', () => {
   });
 });
 
-test('what has ended, and kernel threads, are no processes to end', () => {
+test('processes that have ended, and kernel threads, are not candidates', () => {
   expect(endableProcess(4711, '/a/web', new Set(), roots)).toBeUndefined();
   expect(written({ memory: '' })).toBeUndefined();
   expect(written({ pid: 4712, flags: 0x20_0040 })).toBeUndefined();
 });
 
-test('a process that has only given itself the name of a compositor', () => {
+test('a process that has only the name of a compositor is a candidate', () => {
   expect(written({ name: 'sway', program: '/usr/bin/python3.13' })).toMatchObject({ pid: 4711 });
   expect(written({ pid: 4712, name: 'qtile' })).toMatchObject({ pid: 4712 });
 });

@@ -20,30 +20,30 @@ function process(pid: string, comm: string, executable?: string): void {
 const none = [{ labels: { app: 'web' } }];
 
 test.each([
-  ['its own program', 'kubelet', '/usr/bin/kubelet', true],
-  ['its own program, which was upgraded', 'kubelet', '/usr/bin/kubelet (deleted)', true],
+  ['the executable is kubelet', 'kubelet', '/usr/bin/kubelet', true],
+  ['the executable is a kubelet that was upgraded', 'kubelet', '/usr/bin/kubelet (deleted)', true],
   ['k3s', 'k3s-agent', '/usr/local/bin/k3s', true],
   ['a client of k3s', 'k3s', '/usr/local/bin/k3s', false],
-  ['another program that calls itself so', 'kubelet', '/usr/bin/python3', false],
+  ['another program has the name', 'kubelet', '/usr/bin/python3', false],
   ['a kernel thread that is called so', 'kubelet', undefined, false],
-])('a kubelet runs, or does not: %s', async (_what, comm, executable, manages) => {
+])('a kubelet runs or not: %s', async (_what, comm, executable, manages) => {
   process('1', 'init', '/usr/lib/systemd/systemd');
   process('77', comm, executable);
   expect(await new Kubelet(proc).manages(none)).toBe(manages);
 });
 
-test('its label on one of them will do', async () => {
+test('one container with a label of the kubelet proves a kubelet', async () => {
   expect(await new Kubelet(proc).manages([...none, { labels: { 'io.kubernetes.pod.uid': '1' } }])).toBe(true);
 });
 
-test('processes are looked at once a minute at most', async () => {
+test('processes are read once a minute at most', async () => {
   const kubelet = new Kubelet(proc);
   expect(await kubelet.manages(none)).toBe(false);
   process('77', 'kubelet', '/usr/bin/kubelet');
   expect(await kubelet.manages(none)).toBe(false);
 });
 
-test('where processes cannot be seen there may be one, until they can', async () => {
+test('while processes cannot be read there may be a kubelet', async () => {
   process('1', 'init');
   let code = 'EMFILE';
   const kubelet = new Kubelet(proc, () => Promise.reject(Object.assign(new Error(code), { code, syscall: 'readlink' })));
@@ -58,7 +58,7 @@ test.each([
   ['kubelet', 'EPERM', true],
   ['web', 'EACCES', false],
   ['web', 'ENAMETOOLONG', false],
-])('whose executable is closed to evictd goes by its name: %s, %s', async (comm, code, manages) => {
+])('a process with an unreadable executable is judged by its name: %s, %s', async (comm, code, manages) => {
   process('77', comm);
   const closed = (): Promise<string> => Promise.reject(Object.assign(new Error(code), { code, syscall: 'readlink' }));
   expect(await new Kubelet(proc, closed).manages(none)).toBe(manages);

@@ -41,13 +41,13 @@ test('different nodes do not exclude each other', () => {
   expect(() => lock(guarded('/a/b'))).not.toThrow();
 });
 
-test('closed: the next may have it', () => {
+test('the lock can be acquired after close()', () => {
   lock(machine);
   held.pop()?.close();
   expect(() => lock(machine)).not.toThrow();
 });
 
-test('the runtime directory is made', () => {
+test('the runtime directory is created', () => {
   lock(machine, join(directory, 'run/evictd'));
   expect(readFileSync(join(directory, 'run/evictd/machine.lock'), 'utf8')).toBe(`${String(process.pid)}\n${manifest.version}\n`);
 });
@@ -57,7 +57,7 @@ test('a runtime directory that cannot be made is an error of the host', () => {
   expect(() => lock(machine, join(directory, 'file/run'))).toThrow(expect.objectContaining({ code: 'EVICTD_RUNTIME_DIRECTORY' }));
 });
 
-test('no thread for the lock is an error of the host: no other evictd is running', () => {
+test('a lock without a free thread is a host error, and not another evictd', () => {
   const error = Object.assign(new Error('EAGAIN: no thread'), { code: 'EAGAIN', syscall: 'pthread_create' });
   const FileLock = class {
     readonly close = (): void => undefined;
@@ -74,11 +74,11 @@ test.each<[rule: string, cgroup: string | undefined, expected: string]>([
   ['the machine', undefined, 'machine'],
   ['a cgroup', '/workload.slice', 'cgroup-%2Fworkload.slice'],
   ['a slash is not a dash', '/a-b', 'cgroup-%2Fa-b'],
-])('name: %s', (_rule, cgroup, expected) => {
+])('the name of the lock: %s', (_rule, cgroup, expected) => {
   expect(instanceName({ ...machine, cgroup })).toBe(expected);
 });
 
-test('name: a path longer than a file name may be', () => {
+test('a path may be longer than a file name', () => {
   const [one, other] = [`/${'a'.repeat(300)}/b`, `/${'a'.repeat(300)}/c`].map((cgroup) => instanceName(guarded(cgroup)));
   expect(one?.length).toBeLessThan(255);
   expect(one).not.toBe(other);
@@ -88,7 +88,7 @@ test.each<[rule: string, directory: string, instance: string, expected: RegExp]>
   ['the name of the lock', '/run/evictd', 'machine', /^\/run\/evictd\/machine\.sock$/],
   ['107 bytes', '/run', `cgroup-${'a'.repeat(90)}`, /^\/run\/cgroup-a{90}\.sock$/],
   ['108 bytes: a hash', '/run', `cgroup-${'a'.repeat(91)}`, /^\/run\/[0-9a-f]{16}\.sock$/],
-])('the control socket: %s', (_rule, runtimeDirectory, instance, expected) => {
+])('the path of the control socket: %s', (_rule, runtimeDirectory, instance, expected) => {
   expect(controlSocketPath(runtimeDirectory, instance)).toMatch(expected);
 });
 

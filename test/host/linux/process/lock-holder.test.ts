@@ -23,9 +23,9 @@ const LOCKS = `1: POSIX  ADVISORY  WRITE 700 00:1a:77 0 EOF
 
 test.each<[rule: string, inode: number, pids: number[]]>([
   ['the holder, without waiters', 131074, [4711]],
-  ['another kind of lock', 77, []],
-  ['a shared one', 131075, []],
-  ['of another pid namespace', 131076, [0]],
+  ['a lock of another kind', 77, []],
+  ['a shared lock', 131075, []],
+  ['a lock in another pid namespace', 131076, [0]],
   ['none', 5, []],
 ])('%s', (_rule, inode, pids) => {
   expect(flockHolders(LOCKS, inode)).toEqual(pids);
@@ -36,7 +36,7 @@ function runtimeDirectory(): string {
   return directory;
 }
 
-test('the holder of a node’s lock, while it is held', () => {
+test('the holder of a lock is found while it holds it', () => {
   const directory = runtimeDirectory();
   const path = join(directory, 'machine.lock');
   expect(lockHolder(path)).toBeUndefined();
@@ -49,7 +49,7 @@ test('the holder of a node’s lock, while it is held', () => {
   expect([lockHolder(path), lockHoldersIn(directory)]).toEqual([undefined, []]);
 });
 
-test('a holder other than the recorded pid is not evictd', () => {
+test('a holder with another pid than the recorded one is not evictd', () => {
   const directory = runtimeDirectory();
   const lock = lockInstance(directory, { name: 'machine', cgroup: undefined }, native);
   writeFileSync(join(directory, 'machine.lock'), '1\n');
@@ -57,11 +57,11 @@ test('a holder other than the recorded pid is not evictd', () => {
   lock.close();
 });
 
-test('a directory that is not there has no holders', () => {
+test('a directory that does not exist has no holders', () => {
   expect(lockHoldersIn('/run/evictd-test-nowhere')).toEqual([]);
 });
 
-test('the content is read back, also a file with the pid alone', () => {
+test('the content of a lock file is parsed, also with only a pid', () => {
   const path = join(runtimeDirectory(), 'machine.lock');
   const inode = (): number => statSync(path).ino;
   writeFileSync(path, lockFileText(4711, '1.2.3'));

@@ -5,13 +5,13 @@ import { canSignalOthers } from '../../../../src/host/linux/process/own-process.
 // --bounding-set -kill).
 test.each<[user: string, capEff: string, may: boolean]>([
   ['root', '000001ffffffffff', true],
-  ['no capability', '0000000000000000', false],
+  ['the process has no capability', '0000000000000000', false],
   ['root without CAP_KILL', '000001ffffffffdf', false],
   ['CAP_KILL alone', '0000000000000020', true],
 ])('%s', (_who, capEff, may) => {
   expect(canSignalOthers(`Name:\tnode\nCapPrm:\t000001ffffffffff\nCapEff:\t${capEff}\nCapBnd:\t000001ffffffffff\n`)).toBe(may);
 });
 
-test('no such line: no', () => {
+test('without the line in its status a process cannot signal others', () => {
   expect(canSignalOthers('')).toBe(false);
 });

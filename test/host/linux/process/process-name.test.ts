@@ -24,17 +24,17 @@ test.runIf(process.platform === 'linux')('ps and top show evictd, with its argum
   expect(file('cmdline')).toBe('evictd config check /dev/stdin');
 });
 
-test.runIf(process.platform === 'linux')('an argument has the bytes that it was given with', () => {
+test.runIf(process.platform === 'linux')('an argument keeps its bytes', () => {
   const evictd = String.raw`exec "$0" "$1" rank --workload-cgroup "$(printf '/nowhere/b\303\244d\377\303')"`;
   const { stdout, stderr } = spawnSync('sh', ['-c', evictd, process.execPath, resolve('dist/evictd.js')], { encoding: 'utf8' });
   expect(stdout + stderr).toContain(String.raw`workload source /nowhere/bäd\xff\xc3 does not exist`);
 });
 
 test.each<[rule: string, cmdline: string, args: readonly string[], given: readonly string[]]>([
-  ['are taken from the end', 'node\0--flag\0evictd.js\0check\0a\xff\0', ['check', 'a\ufffd'], ['check', 'a\udcff']],
+  ['are taken from the end of the command line', 'node\0--flag\0evictd.js\0check\0a\xff\0', ['check', 'a\ufffd'], ['check', 'a\udcff']],
   ['stay as they are where the kernel has others', 'evictd another title\0', ['check', 'a\ufffd'], ['check', 'a\ufffd']],
   ['stay as they are where all are UTF-8', 'node\0x\0y\0', ['check', 'a'], ['check', 'a']],
-])('arguments %s', (_rule, cmdline, args, given) => {
+])('the given arguments %s', (_rule, cmdline, args, given) => {
   const file = join(temporaryDirectory(), 'cmdline');
   writeFileSync(file, cmdline, 'latin1');
   expect(givenArguments(args, file)).toEqual(given);

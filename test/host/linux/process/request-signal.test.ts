@@ -7,7 +7,7 @@ test.each<[rule: string, mask: string, signal: number, caught: boolean]>([
   ['the bit below', '0000000000000400', 12, false],
   ['SIGUSR2', '0000000000000800', 12, true],
   ['a real-time signal', '8000000000000000', 64, true],
-])('a handler in /proc/PID/status: %s', (_rule, mask, signal, caught) => {
+])('a handler is found in /proc/PID/status: %s', (_rule, mask, signal, caught) => {
   expect(catches(`Name:\tevictd\nSigIgn:\tffffffffffffffff\nSigCgt:\t${mask}\nCapInh:\t0\n`, signal)).toBe(caught);
 });
 
@@ -25,7 +25,7 @@ function pidfd() {
   return { sent, native: { Pidfd } as unknown as Pick<Binding, 'Pidfd'> };
 }
 
-test('a process without a handler gets no signal, which would end it', () => {
+test('a process without a handler gets no signal, because the signal would end it', () => {
   const { sent, native } = pidfd();
   const target = { pid: process.pid, lock: '', isCurrent: () => true };
   expect(() => {

@@ -35,7 +35,7 @@ async function sleeping(...argv: readonly [string, ...string[]]): Promise<number
   return pid;
 }
 
-test.runIf(process.platform === 'linux')('a process: name, command line, user, memory and the score of the OOM killer', async () => {
+test.runIf(process.platform === 'linux')('a process has a name, command line, user, memory and the score of the OOM killer', async () => {
   const pid = await sleeping('sleep', '77', '1000');
   const [found, ...others] = read([pid]);
   expect(others).toEqual([]);
@@ -45,21 +45,24 @@ test.runIf(process.platform === 'linux')('a process: name, command line, user, m
   expect(found?.oomScore).toBeGreaterThanOrEqual(0);
 });
 
-test.runIf(process.platform === 'linux')('at most five, the largest first; one that has ended is left out', async () => {
-  const small = await Promise.all(Array.from({ length: 6 }, () => sleeping('sleep', '77', '1000')));
-  const found = read([0, 2 ** 22 + 1, ...small, process.pid]);
-  expect(found).toHaveLength(5);
-  expect(found[0]?.pid).toBe(process.pid);
-  const sizes = found.map(({ rssBytes = 0 }) => rssBytes);
-  expect(sizes).toEqual([...sizes].sort((a, b) => b - a));
-});
+test.runIf(process.platform === 'linux')(
+  'at most five processes are listed, the largest first, without those that have ended',
+  async () => {
+    const small = await Promise.all(Array.from({ length: 6 }, () => sleeping('sleep', '77', '1000')));
+    const found = read([0, 2 ** 22 + 1, ...small, process.pid]);
+    expect(found).toHaveLength(5);
+    expect(found[0]?.pid).toBe(process.pid);
+    const sizes = found.map(({ rssBytes = 0 }) => rssBytes);
+    expect(sizes).toEqual([...sizes].sort((a, b) => b - a));
+  },
+);
 
 test.runIf(process.platform === 'linux')('a long command line is shortened', async () => {
   const pid = await sleeping('sh', '-c', 'sleep 1000; true', 'x'.repeat(300), 'y');
   expect(read([pid])[0]?.command).toHaveLength(128);
 });
 
-test('a cgroup that is gone has no processes', () => {
+test('a cgroup that does not exist has no processes', () => {
   const CgroupHandle = function (): never {
     throw new Error('ENOENT');
   };

@@ -8,7 +8,7 @@ const fresh = async () => {
   return fillRates;
 };
 
-test('memory: all cores, and one from a rest; measured once', async () => {
+test('the fill rate of memory for all cores and for one is measured once', async () => {
   const fillRates = await fresh();
   const measureFill = vi.fn(() => 3e9);
   expect(fillRates({ measureFill }, 'memory')).toEqual({ maxRatePerSecond: 3e9 * cores, restRatePerSecond: 3e9 });
@@ -25,7 +25,7 @@ test('an assumed rate is not kept as that of the machine', async () => {
 test.each([
   ['stood still while it was measured', 1e6, 1e8],
   ['is faster than any', 1e12, 1e10],
-])('a machine that %s', async (_what, measured, used) => {
+])('the fill rate of a machine that %s', async (_what, measured, used) => {
   const fillRates = await fresh();
   expect(fillRates({ measureFill: () => measured }, 'memory').restRatePerSecond).toBe(used);
 });

@@ -21,7 +21,7 @@ function probed(file: string, windowNs = 2_000_000_000n): NotifierState[] {
   return own.states();
 }
 
-test('a probe arms no trigger, and reports it as live where the file can be opened', () => {
+test('a probe arms no trigger, and reports it as live if the file can be opened', () => {
   const target = 'full 800 ms of 2000 ms in /proc/pressure/memory';
   expect(probed('/proc/pressure/memory')).toMatchObject([{ mechanism: 'psi_trigger', live: true, target }]);
   expect(native.watchCount()).toBe(0);
@@ -29,15 +29,15 @@ test('a probe arms no trigger, and reports it as live where the file can be open
   expect(own?.states()).toEqual([]);
 });
 
-test('a probe names the window that every process may set, whatever this one may', () => {
+test('a probe reports the window that every process may set, whatever its own capabilities', () => {
   expect(probed('/proc/pressure/memory', 500_000_000n)).toMatchObject([{ target: 'full 200 ms of 2000 ms in /proc/pressure/memory' }]);
 });
 
 test.each<[rule: string, file: () => string, reason: RegExp]>([
-  ['is not there', () => '/proc/pressure/none', /^ENOENT/],
+  ['does not exist', () => '/proc/pressure/none', /^ENOENT/],
   ['may not be written', scratch, /^EISDIR/],
   ['refuses to be read', () => '/proc/self/mem', /^EIO/],
-])('a probe fails where the file %s', (_rule, file, reason) => {
+])('a probe fails if the file %s', (_rule, file, reason) => {
   expect(probed(file())).toMatchObject([{ live: false, reason: expect.stringMatching(reason) as string }]);
 });
 

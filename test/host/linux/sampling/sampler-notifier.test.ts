@@ -18,7 +18,7 @@ function block(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-test('an approach and GONE in one wake: GONE counts', async () => {
+test('an approach and GONE in one wake are handled as GONE', async () => {
   cgroup = testCgroup();
   const path = `${cgroup.dir}/${memoryController()?.version === 1 ? 'memory.usage_in_bytes' : 'memory.current'}`;
   const wakes: { readonly detail: number; readonly approaching: true | undefined }[] = [];

@@ -63,7 +63,7 @@ describe.runIf(loopWorks())('the filesystem (where loop devices can be mounted)'
         for (let n = 0; n < 60; n += 1) writeFileSync(join(directory, String(n)), '');
       },
     ],
-  ])('%s < %s wakes without a tick, and the reading after it is one in which that is met', async (signal, value, take) => {
+  ])('%s < %s wakes evictd without a tick, and the next reading meets the threshold', async (signal, value, take) => {
     const { node, directory, wakes, woken } = openOnDisk();
     node.arm([below(signal, value)], woken);
     await answered(node); // before that there is no capacity
@@ -77,7 +77,7 @@ describe.runIf(loopWorks())('the filesystem (where loop devices can be mounted)'
     expect(available < resolve(below(signal, value).value, capacity)).toBe(true);
   });
 
-  test('what a pass has read below its limit may be crossed again', async () => {
+  test('a limit may be crossed again after a pass has read a value below it', async () => {
     const { node, directory, wakes, woken } = openOnDisk();
     node.arm([below('nodefs.available', '4Mi')], woken);
     await answered(node);
@@ -91,7 +91,7 @@ describe.runIf(loopWorks())('the filesystem (where loop devices can be mounted)'
     }
   });
 
-  test('coming near to a limit is said, and is no crossing', async () => {
+  test('an approach to a limit is reported, and is not a crossing', async () => {
     const { node, directory, wakes, woken } = openOnDisk();
     const { bavail, bsize } = statfsSync(directory);
     node.arm([below('nodefs.available', String(bavail * bsize - MiB / 16))], woken); // near at any rate that a core may be able to
@@ -102,7 +102,7 @@ describe.runIf(loopWorks())('the filesystem (where loop devices can be mounted)'
     await eventually('the crossing', () => wakes.some(({ approaching }) => approaching === undefined));
   });
 
-  test('a threshold that is taken back is not watched any more', async () => {
+  test('a removed threshold is not watched any more', async () => {
     const { node, woken } = openOnDisk();
     node.arm([below('nodefs.available', '4Mi'), below('nodefs.inodesFree', '50')], woken);
     await answered(node);
@@ -115,7 +115,7 @@ describe.runIf(loopWorks())('the filesystem (where loop devices can be mounted)'
 describe('process ids', () => {
   const pids = memoryController()?.version === 1 ? '/sys/fs/cgroup/pids' : '/sys/fs/cgroup';
 
-  test.runIf(existsSync(pids))('each level with a limit is watched, and the narrowest one wakes', async () => {
+  test.runIf(existsSync(pids))('each level with a limit is watched, and the narrowest level wakes evictd', async () => {
     const cgroup = testCgroup();
     cleanups.push(() => cgroup.cleanup());
     const directory = pids + cgroup.path;

@@ -8,13 +8,18 @@ const GONE = 2;
 
 // A disk that fails and a limit that is reached while a watch is live cannot be had here: the watch is played.
 test.each<[rule: string, errno: number, reason: string, hint: string | undefined]>([
-  ['nothing is said of why: it was removed', 0, 'the watched file was removed', undefined],
+  ['without an error the file was removed', 0, 'the watched file was removed', undefined],
   ['a removed cgroup', ENODEV, 'the watched file was removed', undefined],
   ['a removed file', ENOENT, 'the watched file was removed', undefined],
-  ['what may not be read any more', EACCES, '/a: EACCES (permission denied)', 'run evictd as root, or give it write access to this file'],
-  ['no descriptor left', EMFILE, '/a: EMFILE (too many open files)', 'raise the limit of open files (LimitNOFILE)'],
+  [
+    'the file may not be read any more',
+    EACCES,
+    '/a: EACCES (permission denied)',
+    'run evictd as root, or give it write access to this file',
+  ],
+  ['no descriptor is free', EMFILE, '/a: EMFILE (too many open files)', 'raise the limit of open files (LimitNOFILE)'],
   ['a device that fails', EIO, '/a: EIO (i/o error)', undefined],
-])('why a watch has ended: %s', (_rule, errno, reason, hint) => {
+])('the reason why a watch has ended: %s', (_rule, errno, reason, hint) => {
   const played = { live: true, status: () => ({ mechanism: 'sampler', target: '/a', live: played.live, errno }), close: () => undefined };
   const slot = new WatchSlot<Watch>('sampler', GONE, () => undefined);
   let wake: OnWake = () => undefined;

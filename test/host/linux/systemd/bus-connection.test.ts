@@ -45,7 +45,7 @@ test('a call is answered, with numbers of 64 bits as they are', async () => {
   expect(peer.calls[0]).toMatchObject({ path: '/a', interface: 'a.b', member: 'Ask', body: ['something'] });
 });
 
-test('an answer that comes byte by byte is one answer, and two at once are two', async () => {
+test('an answer that arrives byte by byte is one answer, and two at once are two', async () => {
   const peer = await BusPeer.open();
   peer.answer = () => undefined;
   const reported = await new Reported(peer.path).up();
@@ -65,21 +65,21 @@ test('an answer that comes byte by byte is one answer, and two at once are two',
   ]);
 });
 
-test('an error has its name and its sentence', async () => {
+test('an error has its D-Bus name and its text', async () => {
   const peer = await BusPeer.open();
   peer.answer = () => ({ error: 'org.freedesktop.DBus.Error.UnknownMethod' });
   const reported = await new Reported(peer.path).up();
   expect(await reported.ask()).toEqual({ ok: false, name: 'org.freedesktop.DBus.Error.UnknownMethod', message: 'it says no' });
 });
 
-test('Hello and the match rules come before the connection is up', async () => {
+test('Hello and the match rules are sent before the connection is up', async () => {
   const peer = await BusPeer.open();
   await new Reported(peer.path, true).up();
   await eventually('it has asked for signals', () => peer.calls.length === 2);
   expect(peer.calls.map(({ member }) => member)).toEqual(['Hello', 'AddMatch']);
 });
 
-test('own rules replace the rules for systemd', async () => {
+test('configured match rules replace the rules for systemd', async () => {
   const peer = await BusPeer.open();
   const rules = ["type='signal',sender='a.b'", "type='signal',sender='a.c'"];
   const connection = new BusConnection({ path: peer.path, daemon: true, rules }, [], {
@@ -103,7 +103,7 @@ test('only wanted signals are delivered, whatever their body', async () => {
   expect(reported.said).toEqual(['up', 'PropertiesChanged /org/freedesktop/systemd1/unit/b_2eservice']);
 });
 
-test('a signal is of the unit that it names, however long the name', async () => {
+test('a signal belongs to the unit that it names, however long the name', async () => {
   const peer = await BusPeer.open();
   const reported = await new Reported(peer.path).up();
   const paths = Array.from({ length: 60 }, (_, length) => `/org/freedesktop/systemd1/unit/${'a'.repeat(length + 1)}`);
@@ -114,14 +114,14 @@ test('a signal is of the unit that it names, however long the name', async () =>
 
 test.each<[what: string, happens: (peer: BusPeer) => void, reason: string]>([
   [
-    'the other side hangs up',
+    'the other side closes the connection',
     (peer) => {
       peer.hangUp();
     },
     'closed the connection',
   ],
   [
-    'what comes is no message',
+    'the other side sends bytes that are not a message',
     (peer) => {
       peer.send(Buffer.from('HTTP/1.1 400 Bad Request\r\n'));
     },
@@ -134,7 +134,7 @@ test.each<[what: string, happens: (peer: BusPeer) => void, reason: string]>([
     },
     'a D-Bus message of',
   ],
-])('where %s, pending calls fail with the reason, and the connection is over', async (_what, happens, reason) => {
+])('when %s, pending calls fail with the reason, and the connection is over', async (_what, happens, reason) => {
   const peer = await BusPeer.open();
   peer.answer = () => undefined;
   const reported = await new Reported(peer.path).up();
@@ -152,19 +152,22 @@ function endless(): Buffer {
   return bytes;
 }
 
-test.each<[what: string, admits: boolean | undefined]>([['refuses', false]])('a peer that %s does not come up', async (_what, admits) => {
-  const peer = await BusPeer.open();
-  peer.admits = admits;
-  const reported = new Reported(peer.path);
-  expect(await reported.down()).toContain('authentication');
-  expect(reported.said).not.toContain('up');
-});
+test.each<[what: string, admits: boolean | undefined]>([['refuses', false]])(
+  'a connection to a peer that %s does not come up',
+  async (_what, admits) => {
+    const peer = await BusPeer.open();
+    peer.admits = admits;
+    const reported = new Reported(peer.path);
+    expect(await reported.down()).toContain('authentication');
+    expect(reported.said).not.toContain('up');
+  },
+);
 
-test('no peer listens', async () => {
+test('a connection without a listening peer fails', async () => {
   expect(await new Reported('/nonexistent/evictd-test').down()).toContain('ENOENT');
 });
 
-test('what is not taken off the connection does not pile up', async () => {
+test('signals that are not read do not accumulate', async () => {
   const peer = await BusPeer.open();
   const reported = await new Reported(peer.path).up();
   // It stops reading: what the kernel holds and what evictd holds is bounded, and the caller hears of it.

@@ -25,10 +25,10 @@ test.each<[unit: Record<string, unknown>, restart: string, expected: string | un
   [{ OnFailure: ['rescue.target'], OnFailureJobMode: 'isolate' }, 'no', 'OnFailure=rescue.target with OnFailureJobMode=isolate'],
   [{ OnSuccess: ['done.target'], OnSuccessJobMode: 'isolate' }, 'no', 'OnSuccess=done.target with OnSuccessJobMode=isolate'],
   [{ OnFailure: ['mail.service', 'reboot.target'] }, 'no', 'OnFailure=reboot.target'],
-])('of %j and Restart=%s', (unit, restart, expected) => {
+])('the emergency action of %j with Restart=%s', (unit, restart, expected) => {
   expect(emergencyActionOf({ ...DEFAULTS, ...unit }, restart)).toBe(expected);
 });
 
-test('a systemd that knows none of these', () => {
+test('a systemd that knows none of these properties has no emergency action', () => {
   expect(emergencyActionOf({}, 'always')).toBeUndefined();
 });

@@ -20,8 +20,8 @@ async function bus(logind: (call: DBusMessage) => ReturnType<BusPeer['answer']>,
   return peer;
 }
 
-describe('how long a shutdown waits', () => {
-  test('logind has the property in microseconds', async () => {
+describe('the longest delay of a shutdown', () => {
+  test('is read from logind in microseconds', async () => {
     const peer = await bus(() => ({ signature: 'v', body: [['t', 5_000_000n]] }));
     const fileOf = () => '/etc/systemd/logind.conf.d/zzz.conf';
     expect(await readInhibitDelay({ path: peer.path, withinNs: LONG, fileOf })).toEqual({
@@ -34,7 +34,7 @@ describe('how long a shutdown waits', () => {
     });
   });
 
-  test('a logind that does not run gets no call, because the bus would start it', async () => {
+  test('is not read from a logind that does not run, because the bus would start it', async () => {
     const peer = await bus(() => undefined, false);
     expect(await readInhibitDelay({ path: peer.path, withinNs: LONG })).toMatchObject({
       kind: 'unknown',
@@ -44,22 +44,22 @@ describe('how long a shutdown waits', () => {
   });
 
   test.each<[what: string, logind: () => ReturnType<BusPeer['answer']>, reason: string]>([
-    ['it refuses', () => ({ error: 'org.freedesktop.DBus.Error.AccessDenied' }), 'it says no'],
-    ['it answers with another type', () => ({ signature: 'v', body: [['s', '5s']] }), 'does not report the delay'],
-    ['it does not answer', () => undefined, 'no answer'],
-  ])('not known: %s', async (_what, logind, reason) => {
+    ['logind refuses', () => ({ error: 'org.freedesktop.DBus.Error.AccessDenied' }), 'it says no'],
+    ['logind answers with another type', () => ({ signature: 'v', body: [['s', '5s']] }), 'does not report the delay'],
+    ['logind does not answer', () => undefined, 'no answer'],
+  ])('is unknown: %s', async (_what, logind, reason) => {
     const peer = await bus(logind);
     const answer = await readInhibitDelay({ path: peer.path, withinNs: reason === 'no answer' ? 50_000_000n : LONG });
     expect(answer).toMatchObject({ kind: 'unknown', reason: expect.stringContaining(reason) as string });
   });
 
-  test('not known: there is no bus', async () => {
+  test('is unknown without a bus', async () => {
     const peer = await BusPeer.open();
     const answer = await readInhibitDelay({ path: `${peer.path}-nowhere` });
     expect(answer).toMatchObject({ kind: 'unknown', reason: expect.stringContaining('ENOENT') as string });
   });
 
-  test('waiting for logind ends when it starts', async () => {
+  test('is read when logind starts', async () => {
     const peer = await bus(() => ({ signature: 'v', body: [['t', 7_000_000n]] }), false);
     const reported = awaitInhibitDelay(peer.path);
     await eventually('it was looked for', () => peer.calls.some(({ member }) => member === 'NameHasOwner'));
@@ -70,7 +70,7 @@ describe('how long a shutdown waits', () => {
     await eventually('no client is connected any more', () => peer.connected === 0);
   });
 
-  test('waiting for a logind that does not start ends with the timeout, and asks no more', async () => {
+  test('is unknown after the timeout, if logind does not start', async () => {
     const peer = await bus(() => undefined, false);
     expect(await awaitInhibitDelay(peer.path, 50_000_000n)).toBeUndefined();
     await eventually('no client is connected any more', () => peer.connections > 0 && peer.connected === 0);

@@ -11,7 +11,7 @@ function inhibitor(script: string): string[] {
   return reported;
 }
 
-test('what comes when it has ended proves no lock, and its number may be that of another one', async () => {
+test('output after the end of systemd-inhibit proves no lock, because its pid may be reused', async () => {
   const afterIt = 'while [ -e /proc/$$ ]; do sleep 0.01; done; echo; cat <&3';
   const reported = inhibitor(`exec 3<&0; (${afterIt}) & exit 3`);
   await eventually('it is reported', () => reported.length > 0);

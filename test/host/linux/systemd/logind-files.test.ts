@@ -19,15 +19,23 @@ test.each<[rule: string, files: Readonly<Record<string, string>>, winner: string
     `${LIB}/logind.conf.d/zz-site.conf`,
   ],
   ['capitals sort before', { [OURS]: SET, [`${ETC}/logind.conf.d/ZZZ.conf`]: SET }, OURS],
-  ['not one that sets something else', { [OURS]: SET, [`${ETC}/logind.conf.d/zzz.conf`]: '[Login]\nKillUserProcesses=yes\n' }, OURS],
+  [
+    'a file that sets another key does not count',
+    { [OURS]: SET, [`${ETC}/logind.conf.d/zzz.conf`]: '[Login]\nKillUserProcesses=yes\n' },
+    OURS,
+  ],
   ['nor in another section', { [OURS]: SET, [`${ETC}/logind.conf.d/zzz.conf`]: '[Sleep]\nInhibitDelayMaxSec=1\n' }, OURS],
   ['nor a file of another kind', { [OURS]: SET, [`${ETC}/logind.conf.d/zzz.conf.bak`]: SET }, OURS],
   [
-    'of one name that of /etc',
+    'the file in /etc counts among those of one name',
     { [`${RUN}/logind.conf.d/zzz.conf`]: SET, [`${ETC}/logind.conf.d/zzz.conf`]: SET },
     `${ETC}/logind.conf.d/zzz.conf`,
   ],
-  ['one that /etc masks', { [OURS]: SET, [`${ETC}/logind.conf.d/zzz.conf`]: '/dev/null', [`${LIB}/logind.conf.d/zzz.conf`]: SET }, OURS],
+  [
+    'a file that /etc masks does not count',
+    { [OURS]: SET, [`${ETC}/logind.conf.d/zzz.conf`]: '/dev/null', [`${LIB}/logind.conf.d/zzz.conf`]: SET },
+    OURS,
+  ],
 ])('the file that sets InhibitDelayMaxSec: %s', (_rule, files, winner) => {
   const root = temporaryDirectory();
   for (const [path, text] of Object.entries(files)) {

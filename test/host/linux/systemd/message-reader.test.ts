@@ -21,9 +21,9 @@ function read(bytes: Buffer, size: number): unknown[] {
   return pieces(bytes, size).flatMap((piece) => reader.push(piece));
 }
 
-describe('what is cut anywhere', () => {
+describe('messages that arrive in parts are read', () => {
   const all = Buffer.concat([signal(20), answer('one'), signal(0), signal(3), answer('two')]);
-  test.each([1, 7, 16, 17, 100, all.length])('in pieces of %i bytes', (size) => {
+  test.each([1, 7, 16, 17, 100, all.length])('of %i bytes', (size) => {
     expect(read(all, size)).toEqual([reported, answered('one'), reported, reported, answered('two')]);
   });
 });
@@ -49,7 +49,7 @@ test.each<[what: string, bytes: Buffer, expected: readonly unknown[]]>([
   expect(read(Buffer.concat([bytes, answer('next')]), PIECE)).toEqual([...expected, answered('next')]);
 });
 
-test('a large reply is copied a few times, not once for each of its pieces', () => {
+test('a large reply is copied a few times, not once for each of its parts', () => {
   const concat = vi.spyOn(Buffer, 'concat');
   onTestFinished(() => {
     concat.mockRestore();
@@ -62,7 +62,7 @@ test('a large reply is copied a few times, not once for each of its pieces', () 
   expect(copied.reduce((sum, length) => sum + length, 0)).toBeLessThan(4 * bytes.length);
 });
 
-test('a reply that claims to be endless is none', () => {
+test('a reply that is too long is refused', () => {
   const bytes = answer('');
   bytes.writeUInt32LE(17 * MIB, 4);
   expect(() => new MessageReader([]).push(bytes)).toThrow('a D-Bus message of');

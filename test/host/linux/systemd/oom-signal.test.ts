@@ -49,7 +49,7 @@ function signalAt(path: string, ownsName = false) {
 }
 
 describe.runIf(hasBus)('the signal of systemd-oomd (needs dbus-daemon)', () => {
-  test('is what its listeners wait for', async () => {
+  test('reaches its listeners', async () => {
     const path = await bus(false);
     const lines = await monitor(path, "type='signal',interface='org.freedesktop.oom1.Manager',member='Killed'");
     const { signal } = signalAt(path);
@@ -60,7 +60,7 @@ describe.runIf(hasBus)('the signal of systemd-oomd (needs dbus-daemon)', () => {
     expect(lines.slice(at + 1, at + 3)).toEqual(['string "/batch.slice/job"', 'string "memory-used"']);
   });
 
-  test('comes from the bus name where that is wanted and free', async () => {
+  test('comes from the bus name where that is configured and free', async () => {
     const path = await bus(true);
     const lines = await monitor(path, "type='signal',sender='org.freedesktop.oom1'");
     const { signal, refused } = signalAt(path, true);
@@ -85,7 +85,7 @@ describe.runIf(hasBus)('the signal of systemd-oomd (needs dbus-daemon)', () => {
   });
 });
 
-test('without a bus the error says so', async () => {
+test('a missing bus is named in the error', async () => {
   const { signal } = signalAt('/no/such/bus');
   await eventually('it was tried', () => signal.killed('/a', 'memory-used')?.includes('ENOENT'));
 });

@@ -138,7 +138,7 @@ function commandLine(pid: string): string {
   }
 }
 
-test('only logind is listened to, and only to what concerns a shutdown', async () => {
+test('evictd subscribes only to signals of logind about a shutdown', async () => {
   const { peer } = await Scene.held();
   const rules = peer.calls.filter(({ member }) => member === 'AddMatch').map(({ body }) => String(body?.[0]));
   expect(rules).toEqual([
@@ -147,7 +147,7 @@ test('only logind is listened to, and only to what concerns a shutdown', async (
   ]);
 });
 
-test('held until it is released, and taken again when the shutdown was cancelled', async () => {
+test('the delay lock is held until it is released, and acquired again after a cancelled shutdown', async () => {
   const scene = await Scene.held();
   expect(scene.holders()).toHaveLength(1);
   scene.preparing = true;
@@ -172,7 +172,7 @@ test('a forged signal has no effect', async () => {
   expect(scene.reported).toEqual(['held']);
 });
 
-test('signals, however many, are no reason to ask without a pause', async () => {
+test('many signals do not cause calls without a pause', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => {
     vi.useRealTimers();
@@ -193,20 +193,20 @@ test('signals, however many, are no reason to ask without a pause', async () => 
   }
 });
 
-test('nothing is released where the machine does not go down', async () => {
+test('the lock is not released while the machine does not shut down', async () => {
   const scene = await Scene.held();
   scene.delay.release();
   expect([scene.delay.state.kind, scene.holders().length]).toEqual(['held', 1]);
 });
 
-test('an evictd that starts during a shutdown learns of it and takes no lock', async () => {
+test('an evictd that starts during a shutdown learns of it and acquires no lock', async () => {
   const scene = await Scene.open((before) => (before.preparing = true));
   await scene.hears('goes down');
   expect(scene.delay.state).toMatchObject({ kind: 'off', reason: expect.stringContaining('already shutting down') as string });
   expect(scene.holders()).toEqual([]);
 });
 
-test('a lock whose holder ends is taken again', async () => {
+test('a lock whose process ends is acquired again', async () => {
   const scene = await Scene.held();
   const [holder = 0] = scene.holders();
   process.kill(holder, 'SIGKILL');
@@ -215,7 +215,7 @@ test('a lock whose holder ends is taken again', async () => {
   expect(scene.holders()).not.toContain(holder);
 });
 
-test('a lock that logind has lost is taken again, and the old one is let go', async () => {
+test('a lock that logind has lost is acquired again, and the old one is released', async () => {
   const scene = await Scene.held();
   const [holder = 0] = scene.holders();
   scene.forgets = true;
@@ -225,7 +225,7 @@ test('a lock that logind has lost is taken again, and the old one is let go', as
   expect(scene.reported).toEqual(['held', 'off: logind has lost the lock', 'held']);
 });
 
-test('what is like it is not it', async () => {
+test('a similar lock of another evictd is not its own', async () => {
   const scene = await Scene.held();
   scene.why = 'ends workloads in order (of another evictd)';
   scene.peer.signal('NameOwnerChanged', '/org/freedesktop/DBus');
@@ -233,7 +233,7 @@ test('what is like it is not it', async () => {
   await scene.becomes('held');
 });
 
-test('while the machine goes down a lock that is not listed is kept: there is no other to be had', async () => {
+test('during a shutdown a lock that is not listed is kept, because there is no other to acquire', async () => {
   const scene = await Scene.held();
   const holders = scene.holders();
   scene.preparing = true;
@@ -243,7 +243,7 @@ test('while the machine goes down a lock that is not listed is kept: there is no
   expect([scene.reported, scene.holders()]).toEqual([['held', 'goes down'], holders]);
 });
 
-test('no descriptors are left for systemd-inhibit: the reason is said, and it is tried again', async () => {
+test('without free descriptors for systemd-inhibit the reason is reported, and it is tried again', async () => {
   const scene = await Scene.notStarted();
   const script = join(import.meta.dirname, 'starved-shutdown-delay.ts');
   const starved = [process.execPath, `--import=${import.meta.resolve('tsx')}`, script, scene.peer.path, scene.file('cat')];
@@ -258,7 +258,7 @@ test('no descriptors are left for systemd-inhibit: the reason is said, and it is
   expect(said).toBe('off: the lock cannot be taken: spawn ' + scene.file('cat') + ' EMFILE\nheld\n');
 });
 
-test('a lock that was taken while logind answered cannot be in its answer', async () => {
+test('a lock that was acquired during the answer of logind cannot be in the answer', async () => {
   const scene = await Scene.open((before) => {
     before.command = ['/bin/sh', '-c', `while ! [ -e ${before.file('go')} ]; do sleep 0.01; done; exec ${before.file('cat')}`];
   });
@@ -272,7 +272,7 @@ test('a lock that was taken while logind answered cannot be in its answer', asyn
   expect(scene.reported).toEqual(['held']);
 });
 
-test('a change during logind’s answer is asked for, too', async () => {
+test('a change during logind’s answer causes another call', async () => {
   const scene = await Scene.held();
   const answers = await scene.holdsBack();
   scene.preparing = true;
@@ -281,7 +281,7 @@ test('a change during logind’s answer is asked for, too', async () => {
   await scene.hears('goes down');
 });
 
-test('a logind that does not run gets no call, because the bus would start it; when it comes the lock is taken', async () => {
+test('a logind that does not run gets no call, because the bus would start it, and the lock is acquired when it starts', async () => {
   const scene = await Scene.open((before) => (before.runs = false));
   await scene.hears('logind does not run');
   expect([scene.requested('Get'), scene.holders()]).toEqual([0, []]);
@@ -290,7 +290,7 @@ test('a logind that does not run gets no call, because the bus would start it; w
   await scene.becomes('held');
 });
 
-test('the bus that ends takes the promise with it, and the lock is still there when it comes again', async () => {
+test('without the bus the lock has no effect, and it is still there when the bus is back', async () => {
   const scene = await Scene.held();
   const holders = scene.holders();
   scene.peer.hangUp();
@@ -299,14 +299,14 @@ test('the bus that ends takes the promise with it, and the lock is still there w
   expect(scene.holders()).toEqual(holders);
 });
 
-test('a logind that refuses is asked again', async () => {
+test('a logind that refuses is called again', async () => {
   const scene = await Scene.open((before) => (before.refuses = true));
   await scene.hears('off: cannot ask logind: it says no');
   scene.refuses = false;
   await scene.becomes('held');
 });
 
-test('the lock is let go where logind refuses for good: logind would announce no shutdown', async () => {
+test('the lock is released if logind refuses for good, because logind would announce no shutdown', async () => {
   const scene = await Scene.held();
   scene.refuses = true;
   scene.peer.signal('PrepareForShutdown', LOGIN);
@@ -318,7 +318,7 @@ test('the lock is let go where logind refuses for good: logind would announce no
   expect(scene.holders()).toHaveLength(1);
 });
 
-test('… but not while the machine goes down', async () => {
+test('the lock is kept during a shutdown, even if logind refuses for good', async () => {
   const scene = await Scene.held();
   scene.preparing = true;
   await scene.looks();
@@ -332,25 +332,25 @@ test('… but not while the machine goes down', async () => {
 });
 
 test.each<[what: string, command: readonly string[] | undefined, reason: string]>([
-  ['there is none', undefined, 'there is no systemd-inhibit'],
-  ['it is not there', ['/nonexistent/systemd-inhibit'], 'ENOENT'],
-  ['it may not be executed', ['/etc/passwd'], 'EACCES'],
-  ['it says why', ['/bin/ls', '/nonexistent/evictd'], "cannot access '/nonexistent/evictd'"],
-  ['it says nothing', ['/bin/false'], '/bin/false has ended (1)'],
-])('where systemd-inhibit does not do its work the reason is said: %s', async (_what, command, reason) => {
+  ['there is no such program', undefined, 'there is no systemd-inhibit'],
+  ['the program does not exist', ['/nonexistent/systemd-inhibit'], 'ENOENT'],
+  ['the program may not be executed', ['/etc/passwd'], 'EACCES'],
+  ['the program prints the reason', ['/bin/ls', '/nonexistent/evictd'], "cannot access '/nonexistent/evictd'"],
+  ['the program prints nothing', ['/bin/false'], '/bin/false has ended (1)'],
+])('the reason is reported if systemd-inhibit does not work: %s', async (_what, command, reason) => {
   const scene = await Scene.open((before) => (before.command = command));
   await scene.hears(reason);
   expect(scene.delay.state.kind).toBe('off');
 });
 
-test('after close the lock is free', async () => {
+test('the lock is released after close()', async () => {
   const scene = await Scene.held();
   scene.delay.close();
   scene.delay.close();
   await eventually('no process holds the lock', () => scene.holders().length === 0);
 });
 
-test('there is no bus', async () => {
+test('without a bus there is no lock', async () => {
   const reported: string[] = [];
   const delay = new LoginShutdownDelay('/nonexistent/evictd-bus', () => undefined);
   onTestFinished(() => {
@@ -360,7 +360,7 @@ test('there is no bus', async () => {
   await eventually('it is reported', () => reported[0]?.includes('ENOENT'));
 });
 
-test('a listener learns of a shutdown and takes no lock', async () => {
+test('a listener learns of a shutdown and acquires no lock', async () => {
   const scene = await Scene.open(() => undefined, false);
   await scene.hears('off: evictd does not take the lock');
   scene.preparing = true;

@@ -73,7 +73,7 @@ test('after ten seconds without an answer the connection is renewed, and everyth
   expect(link.renewed).toHaveLength(1);
 });
 
-test('one that changes is read again at once, and again where it changes while it is read', () => {
+test('a unit that changes is read again at once, and once more if it changes while it is read', () => {
   const { link, cache } = read();
   cache.changed(unitPath('a.target'));
   expect(cache.get('a.target')?.stale).toBe(true);
@@ -86,7 +86,7 @@ test('one that changes is read again at once, and again where it changes while i
   expect(cache.get('a.target')).toMatchObject({ activeState: 'inactive', stale: false });
 });
 
-test('a new unit may depend on a known one: earlier readings are unsure, and a decision reads again', () => {
+test('a new unit may depend on a known one, so earlier readings are unsure, and a decision reads again', () => {
   const { link, cache } = read();
   expect(cache.get('a.target')?.unsure).toBe(false);
   expect(cache.awaited('a.target', now())).toBe(false);
@@ -111,7 +111,7 @@ test('a reading from before a new unit is unsure whenever its answer comes', () 
   expect(cache.get('a.target')?.unsure).toBe(true);
 });
 
-test('systemd has read its files anew: everything is unsure', () => {
+test('after systemd has reloaded its files everything is unsure', () => {
   const { link, cache } = read();
   cache.allChanged();
   expect(cache.get('a.target')).toMatchObject({ unsure: true, stale: true });
@@ -131,7 +131,7 @@ test('a decision waits neither without a connection nor for a lost answer', () =
   expect(link.names).toHaveLength(1);
 });
 
-test('of what a unit needs, what hangs on that matters only where it may be stopped for want of it', () => {
+test('units that depend on a needed unit matter only where that one may be stopped when it is not needed', () => {
   const link = new Link();
   const cache = new UnitCache(link);
   cache.follow(['a.target'], now());
@@ -148,7 +148,7 @@ test('of what a unit needs, what hangs on that matters only where it may be stop
   expect(['everybodys.target', 'own.target', 'e.target', 'f.target'].every((name) => cache.get(name) !== undefined)).toBe(true);
 });
 
-test('an unfollowed unit is forgotten', () => {
+test('a unit that is not followed any more is forgotten', () => {
   const link = new Link();
   const cache = new UnitCache(link);
   cache.follow(names(2), now());
@@ -158,7 +158,7 @@ test('an unfollowed unit is forgotten', () => {
   expect(cache.get('a1.target')).toBeDefined();
 });
 
-test('a minute later only what changes without a signal is read again, but everything where a unit has appeared or is gone', () => {
+test('after a minute only values that change without a signal are read again, and everything if a unit has appeared or gone', () => {
   vi.useFakeTimers({ toFake: ['hrtime'] });
   onTestFinished(() => {
     vi.useRealTimers();
@@ -262,8 +262,8 @@ test('without a connection a decision with seconds left waits', () => {
 test.each<[what: string, times: Record<string, bigint>, since: bigint | undefined]>([
   ['active since then', { ActiveEnterTimestampMonotonic: 9n, InactiveExitTimestampMonotonic: 8n }, 9_000n],
   ['a oneshot that runs again', { ActiveEnterTimestampMonotonic: 4n, InactiveExitTimestampMonotonic: 8n }, 8_000n],
-  ['never started', { ActiveEnterTimestampMonotonic: 0n, InactiveExitTimestampMonotonic: 0n }, undefined],
-])('since when a unit runs: %s', (_what, times, since) => {
+  ['the unit was never started', { ActiveEnterTimestampMonotonic: 0n, InactiveExitTimestampMonotonic: 0n }, undefined],
+])('the time since which a unit runs: %s', (_what, times, since) => {
   const link = new Link();
   const cache = new UnitCache(link);
   cache.follow(['a.target'], now());

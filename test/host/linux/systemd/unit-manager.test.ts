@@ -20,11 +20,11 @@ test.each([
   ['a\\x2db.service', 'a_5cx2db_2eservice'],
   ['_x.service', '_5fx_2eservice'],
   ['-.mount', '_2d_2emount'],
-])('the object of %s is named as systemd does it (bus_label_escape)', (name, label) => {
+])('the object path of %s is escaped as in systemd (bus_label_escape)', (name, label) => {
   expect(unitPath(name)).toBe(`/org/freedesktop/systemd1/unit/${label}`);
 });
 
-test('the answer names all units that have a job, and what systemd refuses', async () => {
+test('the answer names all units that have a job, and the refusal of systemd', async () => {
   const peer = await BusPeer.open();
   peer.answer = ({ member, body }) => {
     if (member !== 'EnqueueUnitJob') return { signature: '', body: [] };
@@ -60,7 +60,7 @@ test('systemd before 246 gets StopUnit and StartUnit', async () => {
   expect(peer.calls.map(({ member }) => member)).toEqual(['Subscribe', 'EnqueueUnitJob', 'StopUnit', 'StartUnit']);
 });
 
-test('a connection that is lost before the answer leaves it open what is done, and is made again', async () => {
+test('after a connection that is lost before the answer the result is unknown, and the connection is made again', async () => {
   const peer = await BusPeer.open();
   peer.answer = ({ member }) => (member === 'Subscribe' ? { signature: '', body: [] } : undefined);
   const units = await reached(peer);
@@ -76,7 +76,7 @@ test('a connection that is lost before the answer leaves it open what is done, a
   expect(units.problem()).toBeUndefined();
 });
 
-test('without systemd’s socket the bus is used; without both the problem is reported', async () => {
+test('without systemd’s socket the bus is used, and without both the problem is reported', async () => {
   const [own, bus] = [await BusPeer.open(), await BusPeer.open()];
   own.close();
   const units = await reached(own, bus);
@@ -87,7 +87,7 @@ test('without systemd’s socket the bus is used; without both the problem is re
   expect(units.request([{ type: 'stop', unit: 'b.service' }])).toBeUndefined();
 });
 
-test('a peer that does not speak is given up for the next', async () => {
+test('a peer that does not speak D-Bus is given up for the next one', async () => {
   const [mute, bus] = [await BusPeer.open(), await BusPeer.open()];
   mute.admits = undefined;
   await reached(mute, bus);
