@@ -46,7 +46,7 @@ void CallBack(Napi::Env env, const Napi::Value& self, const Napi::Function& call
   if (napi_call_function(env, self, callback, arguments.size(), arguments.begin(), &result) == napi_ok) return;
   bool pending = false;
   napi_value exception = nullptr;
-  // In a worker that is being terminated no exception is pending, or it cannot be cleared.
+  // A worker that is being terminated has no pending exception, or one that cannot be cleared.
   if (napi_is_exception_pending(env, &pending) != napi_ok || !pending) return;
   if (napi_get_and_clear_last_exception(env, &exception) != napi_ok) return;
   // Not left pending: a thread-safe function swallows it with a deprecation warning.

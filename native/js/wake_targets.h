@@ -42,7 +42,7 @@ class WakeTargets {
   void WatchEnded();
   size_t watch_count() const { return watch_count_; }
 
-  // After the last notification.
+  // Called after the last notification.
   void DetachAll();
 
  protected:

@@ -9,7 +9,7 @@ namespace evictd {
 // "ENOENT", "ERROR_PATH_NOT_FOUND", or "E<number>", "ERROR_<number>".
 std::string ErrorName(int error);
 
-// In English: "no such file or directory".
+// The text in English: "no such file or directory".
 std::string ErrorText(int error);
 
 // The number for std::bad_alloc.

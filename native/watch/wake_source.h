@@ -19,7 +19,7 @@ class WakeSource {
  protected:
   void Refused(int error) { error_ = error; }
 
-  // For `return Gone(error)` in an event handler.
+  // Used as `return Gone(error)` in an event handler.
   Wake Gone(int error) {
     error_ = error;
     return Wake::kGone;

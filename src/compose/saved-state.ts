@@ -155,7 +155,7 @@ function withOrder(saved: RestoredState, { state, signals, abandoned }: Restored
 }
 
 /**
- * Without the evictions whose outcome is in the journal already. Serial numbers continue after the last one in the
+ * The saved state without the evictions whose outcome is in the journal already. Serial numbers continue after the last one in the
  * journal.
  */
 function withoutRecorded(restored: RestoredState, { over, last }: Journal['earlier']): RestoredState {

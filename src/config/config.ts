@@ -93,7 +93,7 @@ export interface Config {
 }
 
 /**
- * Where an effective value comes from. `set`: a file or flag. `follows`: not set itself, derived from another key that
+ * The origin of an effective value. `set`: a file or flag. `follows`: not set itself, derived from another key that
  * is set. `copied`: copied from a hard threshold of memory.available to allocatableMemory.available.
  */
 export type Origin =

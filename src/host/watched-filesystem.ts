@@ -1,7 +1,7 @@
 import type { Missing } from './missing-reading.js';
 
 /**
- * After this time without an answer, a filesystem's last answer no longer counts. A local disk answers in microseconds,
+ * The time without an answer after which a filesystem's last answer no longer counts. A local disk answers in microseconds,
  * a busy network filesystem within seconds; the kubelet's figures are at most 10 s old.
  */
 const NO_ANSWER_NS = 10_000_000_000n;

@@ -35,7 +35,7 @@ const AT_ONCE = 8n;
 const SETTLES_NS = 2_500_000_000n;
 
 /**
- * Where something else than the workloads of an order has grown, it is carried out after so many times the wait: the main
+ * If something else than the workloads of an order has grown, the order waits this many times as long: the main
  * thread, which sees all workloads, decides unless it is stalled.
  */
 const UNEXPLAINED = 10n;

@@ -67,7 +67,7 @@ class JsFilesystemStats : public Napi::ObjectWrap<Derived>, public WakeTarget {
 
   Napi::Value Read(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
-    // After close() the last reading stays.
+    // The last reading stays after close().
     if (stats_) last_ = stats_->Read();
     Napi::Object reading = Napi::Object::New(env);
     Derived::Describe(&reading, last_);

@@ -23,13 +23,13 @@ class Environment : public EnvironmentOf<Environment> {
   Waiter& waiter();
   Armer& armer();
 
-  // For EnvironmentWatch.
+  // The base class of the sources, for EnvironmentWatch.
   using Source = WatchSource;
   uint64_t Add(std::shared_ptr<WatchSource> source) { return waiter().Add(std::move(source)); }
   void Remove(uint64_t id) { waiter_->Remove(id); }
   void Drop(std::shared_ptr<WatchSource> source, uint64_t id);
 
-  // For a source that was never added to the waiter: the armer drops it if there is one, else this function.
+  // Drops a source that was never added to the waiter: on the armer's thread if there is one, else here.
   void Release(std::shared_ptr<WatchSource> source);
 
   BackgroundWalks* background_walks() { return &background_walks_; }

@@ -182,7 +182,7 @@ void CgroupHandle::SignalMembers(const std::vector<pid_t>& pids, int signal, Mem
         member.pidfd.Reset();
       }
     }
-    // After the signals: the reaper's thread needs a processor too.
+    // The reaper starts after the signals, because its thread needs a processor, too.
     if (reaper == nullptr) continue;
     for (Opened& member : opened) {
       if (member.pidfd) reaper->Take(std::move(member.pidfd));

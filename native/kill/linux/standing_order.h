@@ -23,7 +23,7 @@ namespace evictd {
 // given and writes the bytes that it is given: which workloads, which limits and how long is JavaScript's decision.
 class StandingOrder : public WatchSource {
  public:
-  // At `value` >= `at_least`.
+  // Holds while `value` >= `at_least`.
   struct Condition {
     std::unique_ptr<SampledValue> value;
     double at_least;
@@ -94,7 +94,7 @@ class StandingOrder : public WatchSource {
   bool OneOfOthersHolds();
   // Returns false if one has vanished: the plan is out of date, because what took its place is unknown.
   bool ReadCandidates();
-  // By the values that were read last. Where descriptors or memory are short (`error`), no record of it is left.
+  // Kills by the values that were read last. If descriptors or memory are short (`error`), it leaves no record.
   Result CarryOut();
   // kNone: the plan is out of date. The node has grown by more than the candidates have and the largest holds: what has
   // grown may be larger, and is none of them.

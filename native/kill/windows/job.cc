@@ -12,7 +12,7 @@ namespace {
 constexpr DWORD kAccess =
     JOB_OBJECT_QUERY | JOB_OBJECT_SET_ATTRIBUTES | JOB_OBJECT_ASSIGN_PROCESS | JOB_OBJECT_TERMINATE;
 
-// By more a job never grows between two calls.
+// The room for new processes: between two calls a job does not grow by more.
 constexpr size_t kMargin = 64;
 
 }  // namespace

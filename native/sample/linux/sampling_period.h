@@ -30,10 +30,10 @@ struct SamplingPeriod {
     return std::min(For(distance, seconds, recent_seconds), std::min(kRecoveryNs, maximum_ns));
   }
 
-  // After a failed sample; `before` is the last successful one's period.
+  // The period after a failed sample; `before` is that of the last successful sample.
   uint64_t AfterFailure(uint64_t before) const { return std::min({before, kRecoveryNs, maximum_ns}); }
 
-  // Within two of the shortest periods.
+  // Whether the time is less than two of the shortest periods.
   bool Imminent(double seconds) const { return seconds * 1e9 < 2 * static_cast<double>(minimum_ns); }
   // Far enough for a new approach.
   bool Distant(double seconds) const { return seconds * 1e9 >= 4 * static_cast<double>(minimum_ns); }

@@ -48,7 +48,7 @@ void WINAPI ServiceDispatcher::Main(DWORD, wchar_t**) {
   dispatcher->Begin();
 }
 
-// On the service's own thread; the service goes on after it returns.
+// Runs on the service's own thread; the service continues after it returns.
 void ServiceDispatcher::Begin() {
   std::unique_lock<std::mutex> lock(mutex_);
   status_ = RegisterServiceCtrlHandlerExW(name_.c_str(), &Handle, this);
@@ -67,7 +67,7 @@ void ServiceDispatcher::Begin() {
   Post(kStart);
 }
 
-// On the dispatcher's thread, which holds the object.
+// Runs on the dispatcher's thread, which holds the object.
 DWORD WINAPI ServiceDispatcher::Handle(DWORD control, DWORD, void*, void* dispatcher) {
   switch (control) {
     case SERVICE_CONTROL_INTERROGATE:

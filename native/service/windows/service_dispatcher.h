@@ -48,7 +48,7 @@ class ServiceDispatcher : public std::enable_shared_from_this<ServiceDispatcher>
   void Fail(DWORD error);
   void Post(Control control);
 
-  // With mutex_ held and a status_. Return 0 or the error.
+  // Call with mutex_ held and a status_. Return 0 or the error.
   DWORD Set(DWORD state, DWORD wait_hint_ms, DWORD exit_code);
   void Abort();
   DWORD SetStatus(SERVICE_STATUS* status);

@@ -63,7 +63,7 @@ class StopCall {
     return 0;
   }
 
-  // After the thread has ended.
+  // Called after the thread has ended.
   void ThrowFailure() const {
     if (error_ != ERROR_SUCCESS) throw SystemError(static_cast<int>(error_), "ControlService", name_);
   }

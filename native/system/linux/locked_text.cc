@@ -62,7 +62,7 @@ void UnmapFilePages() {
   // NOLINTEND(cert-err34-c,performance-no-int-to-ptr)
 }
 
-// As a system call: the wrapper is newer than the prebuilt addon's oldest glibc.
+// A direct system call, because the oldest glibc of the prebuilt addon has no wrapper.
 int LockOnFault(const Segment& segment) {
   return static_cast<int>(syscall(SYS_mlock2, segment.begin, segment.length, MLOCK_ONFAULT));
 }

@@ -8,8 +8,8 @@ namespace evictd {
 // 15 characters. Throws SystemError (EAGAIN at the process limit).
 pthread_t StartThread(const char* name, void* (*body)(void*), void* argument);
 
-// For a thread that acts while no memory is free: writes to 128 KiB of its stack, and to 96 KiB of heap that malloc
-// keeps for it. Without that the first use of a page waits for memory.
+// Prepares a thread that acts while no memory is free: writes to 128 KiB of its stack, and to 96 KiB of heap that
+// malloc keeps for it. Otherwise the first use of a page would wait for memory.
 void FaultInMemory();
 
 }  // namespace evictd

@@ -12,7 +12,7 @@ uint64_t MonotonicNs() {
   QueryPerformanceCounter(&counter);
   const auto per_second = static_cast<uint64_t>(frequency.QuadPart);
   const auto ticks = static_cast<uint64_t>(counter.QuadPart);
-  // In two parts: at 10 MHz the whole product overflows after half an hour.
+  // Computed in two parts, because at 10 MHz the whole product overflows after half an hour.
   return ticks / per_second * kSecondNs + ticks % per_second * kSecondNs / per_second;
 }
 

@@ -104,7 +104,7 @@ std::string ErrorName(int error) {
   return "ERROR_" + std::to_string(static_cast<DWORD>(error));
 }
 
-// In English on every Windows. A Windows without English texts has only the number.
+// The text is in English on every Windows. A Windows without English texts has only the number.
 std::string ErrorText(int error) {
   char buffer[512] = "";
   const DWORD length = FormatMessageA(FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS, nullptr,

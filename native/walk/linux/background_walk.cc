@@ -31,7 +31,7 @@ constexpr int kLowestPriority = 19;
 constexpr int kIoprioWhoProcess = 1;
 constexpr int kIoprioIdle = 3 << 13;
 
-// Of the calling thread. Failures do not matter.
+// Lowers the priority of the calling thread. Failures do not matter.
 void LowerPriority() {
   setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kLowestPriority);
   syscall(SYS_ioprio_set, kIoprioWhoProcess, 0, kIoprioIdle);

@@ -68,7 +68,7 @@ class CgroupWalk {
   size_t empty_rounds_ = 0;
 };
 
-// Of a cgroup, or a file in it.
+// Whether the error means that a cgroup, or a file in it, was removed.
 bool HasVanished(int error);
 
 }  // namespace evictd

@@ -15,12 +15,12 @@ class DirectoryEntries {
 
   // Returns nullptr at the end, or if errno is not 0 on failure. Valid until the next call.
   const char* Next(int directory);
-  // Of the last returned name: DT_DIR and the like; DT_UNKNOWN if the filesystem does not say.
+  // The type of the last returned name: DT_DIR and the like; DT_UNKNOWN if the filesystem does not report it.
   unsigned char type() const { return type_; }
 
   // Frees the memory. Before the next Next, the descriptor has to be set to `position`.
   void Drop();
-  // After the last returned name, for lseek.
+  // The position after the last returned name, for lseek.
   int64_t position() const { return position_; }
 
  private:

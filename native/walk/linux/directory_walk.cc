@@ -69,7 +69,7 @@ DirectoryWalk::Usage DirectoryWalk::Run(const std::string& path, const std::atom
     if (!below || Statx(below.get(), "", &status) != 0) {
       if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP) Failed(errno);
     } else if (DeviceOf(status) == device_ && MountOf(status) == mount_) {
-      // Before Enter, which may drop the entries that hold the name.
+      // Called before Enter, which may drop the entries that hold the name.
       Entered(name, status.stx_blocks * kBlock, usage_);
       Enter(std::move(below), status.stx_ino);
     }

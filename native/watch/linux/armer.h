@@ -35,7 +35,7 @@ class Armer {
 
   static void* Run(void* armer);
   void Loop();
-  // With the mutex held.
+  // Call with the mutex held.
   void Append(std::shared_ptr<WatchSource> source);
 
   Waiter* waiter_;

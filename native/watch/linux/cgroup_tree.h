@@ -57,7 +57,7 @@ class CgroupTree : public WatchSource {
   void Handle(const inotify_event& event);
   void Add(const std::string& path, bool appeared);
   void Overflow();
-  // After lost changes: drops the watches of directories that lost their names.
+  // Called after lost changes: drops the watches of directories that lost their names.
   void CheckNames();
   void ForgetBelow(const std::string& path);
   void CheckRoot();

@@ -18,7 +18,7 @@ PsiTrigger::PsiTrigger(const std::string& file, Kind kind, uint64_t stall_us, ui
   char line[64];
   const int length = snprintf(line, sizeof line, "%s %" PRIu64 " %" PRIu64, kind == Kind::kSome ? "some" : "full",
                               stall_us, window_us);
-  // With its NUL: the kernel overwrites the last byte that it receives.
+  // The line is written with its NUL, because the kernel overwrites the last byte that it receives.
   if (write(trigger_.get(), line, static_cast<size_t>(length) + 1) < 0) throw SystemError(errno, "write", file);
 }
 

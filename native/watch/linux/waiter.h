@@ -27,7 +27,7 @@ class WatchSource : public WakeSource {
     uint32_t interest;  // EPOLL*; EPOLLERR and EPOLLHUP are always reported
   };
 
-  // At most 256; constant except for Waiter::Exchange.
+  // The descriptors, at most 256; constant except for Waiter::Exchange.
   virtual std::vector<Descriptor> Descriptors() const = 0;
 
   // Waiter thread. `which` is the index in Descriptors(). kGone removes the watch from the set.
@@ -48,7 +48,7 @@ class WatchSource : public WakeSource {
   unsigned TakeDetail() { return std::exchange(detail_, 0); }
 
  protected:
-  // In OnEvent: adds detail bits for JavaScript, defined by the kind of watch.
+  // Called in OnEvent: adds detail bits for JavaScript, defined by the kind of watch.
   void Detail(unsigned bits) { detail_ |= bits; }
 
  private:
@@ -96,7 +96,7 @@ class Waiter {
   static void* Run(void* waiter);
   void Loop();
   void Forget(Watches::iterator watch);
-  // With the mutex held.
+  // Call with the mutex held.
   void TellFollower(uint64_t now_ns);
 
   std::shared_ptr<Waker> waker_;

@@ -107,7 +107,7 @@ void WaitThread::Handle(uint64_t id) {
   Post(id, wake);
 }
 
-// After a failed wait: checks each handle, also for handles that are invalid.
+// Called after a failed wait: checks each handle, also for handles that are invalid.
 void WaitThread::CheckEach() {
   for (const uint64_t id : ids_) {
     const auto watch = watches_.find(id);

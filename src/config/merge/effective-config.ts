@@ -220,8 +220,8 @@ function withoutImages(defaults: Layer): Layer {
 }
 
 /**
- * Without the default of the departure thrashing where it does not apply: memory evicts no workload, a configured entry
- * replaces it, or the node is a cgroup, which has no pressure of its own on v1.
+ * The thresholds without the default of the departure thrashing if it does not apply: memory evicts no workload, a
+ * configured entry replaces it, or the node is a cgroup, which has no pressure of its own on v1.
  */
 function withThrashing(
   items: readonly ListItem<ThresholdEntry>[],

@@ -221,7 +221,7 @@ function plain(value: unknown, source: string | undefined): unknown {
 }
 
 /**
- * Without keys that have no value, which counts as a missing key.
+ * The map without keys that have no value, because such a key counts as missing.
  *
  * @param kept  keys of maps whose null values stay
  */

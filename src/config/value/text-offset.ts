@@ -1,7 +1,7 @@
 import type { Scalar } from 'yaml';
 
 /**
- * Where a character of a scalar stands in the source. YAML changes white space (folded lines, indentation of blocks), and
+ * The offset of a character of a scalar in the source. YAML changes white space (folded lines, indentation of blocks), and
  * nothing else unless a text is escaped, so that the characters between are counted. In an escaped text: its start.
  *
  * @param offset  in UTF-16 units from the start of the scalar's text; its length: behind the last character

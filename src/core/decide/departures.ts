@@ -1,5 +1,5 @@
 /**
- * Where `compatibility: evictd` decides otherwise than the kubelet v1.36.2 does: what it does instead. docs/decisions.md
+ * The decisions in which `compatibility: evictd` differs from the kubelet v1.36.2. docs/decisions.md
  * explains each with the example that goes wrong.
  */
 export const DEPARTURE_TEXTS = {

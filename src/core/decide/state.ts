@@ -90,7 +90,7 @@ export interface State {
   readonly collectedAt: CollectedAt;
   readonly evictions: readonly EvictionInFlight[];
   /**
-   * By threshold id: since when an eviction is delayed because a workload is being measured. Not kept over a restart.
+   * The time since which an eviction is delayed by a measurement of a workload, by threshold id. Not kept over a restart.
    */
   readonly measurementAwaitedSince: ReadonlyMap<string, bigint>;
   /** When the last victim had ended; undefined: none has. */

@@ -20,7 +20,7 @@ export function isBusy({ scopes, restraints }: PolicyState): boolean {
 }
 
 /**
- * For how long no condition can become true. One with a window needs readings of the whole window before.
+ * The time in which no condition can become true. A condition with a window needs readings of the whole window before.
  *
  * @param readingsOf  what was read just now
  * @param bytesPerSecond  how fast memory may be filled

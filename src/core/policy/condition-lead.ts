@@ -25,7 +25,7 @@ const FILLED: ReadonlySet<MetricName> = new Set(['memory.current', 'memory.anon'
 const PRESSURE_UPDATE_S = 2;
 
 /**
- * For how many seconds the condition cannot become true, whatever happens to the values that it compares: 0 where that is
+ * The seconds in which the condition cannot become true, whatever happens to the values that it compares: 0 if that is
  * not known, Infinity where it never becomes true.
  *
  * @param bytesPerSecond  how fast memory may be filled

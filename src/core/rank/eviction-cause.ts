@@ -47,7 +47,7 @@ export function staysBytes({ cause, victim }: JudgedVictim): bigint {
 }
 
 /**
- * By what a policy's eviction is judged: by swap where only swap is short; where memory may be short, too, by what the
+ * The signal that judges a policy's eviction: swap if only swap is short; if memory may be short, too, the one that the
  * victim holds more of. The swap of a victim that holds little says nothing about memory that does not come back.
  *
  * @param reason  of the policy that evicts

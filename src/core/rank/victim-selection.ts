@@ -13,8 +13,8 @@ import { countsSwap, type ResourceThreshold } from '../threshold/threshold.js';
 import { NO_CANDIDATES, type Candidates, type Protection, type WorkloadStats } from '../workload/workload.js';
 
 /**
- * For soft thresholds and disks. systemd answers within milliseconds unless it is in trouble itself. A hard threshold of
- * memory or process ids waits for nothing: these keep falling meanwhile.
+ * The wait for soft thresholds and disks. systemd answers within milliseconds unless it is in trouble itself. A hard
+ * threshold of memory or process ids waits for nothing: these keep falling meanwhile.
  */
 const PATIENT_AWAITS_NS = 250_000_000n;
 

@@ -35,8 +35,8 @@ export function hasFailed(collection: string, { errors }: ReclaimReading): boole
 }
 
 /**
- * By signal and collection: the value after the collection. It does not run again until the value changes. Collections
- * without a measured yield (a kubelet's) are not in it.
+ * The value after a collection, by signal and collection. The collection does not run again until the value changes.
+ * Collections without a measured yield (a kubelet's) are not in it.
  */
 export type CollectedAt = ReadonlyMap<string, bigint>;
 

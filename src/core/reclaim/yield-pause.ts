@@ -7,7 +7,7 @@ import { limitOf, type Threshold } from '../threshold/threshold.js';
 import type { JudgedMemory } from './node-yield.js';
 
 /**
- * By signal: after an eviction that freed too little, no other workload is evicted for it (for memory: for any signal of
+ * Pauses by signal: after an eviction that freed too little, evictd evicts no workload for it (for memory: for any signal of
  * memory) until its value reaches this one.
  */
 export type YieldPauses = ReadonlyMap<Signal, bigint>;

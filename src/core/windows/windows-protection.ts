@@ -8,7 +8,7 @@ export interface ProtectedNames {
 }
 
 /**
- * By program file. The first rows: "Critical System Services" (learn.microsoft.com, Win32 apps, Rstmgr) and the system
+ * Protected processes by program file. The first rows: "Critical System Services" (learn.microsoft.com, Win32 apps, Rstmgr) and the system
  * processes of "Windows Internals", 7th edition, chapter 2. For most of them IsProcessCritical, which evictd also asks,
  * is true.
  */

@@ -6,8 +6,8 @@ import type { CheckReport } from './check-report.js';
 const LABEL_ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' };
 
 /**
- * For node_exporter's textfile collector, with the names of `evictd run`. What could not be read has no sample. Without
- * prom-client, which takes longer to load than a check.
+ * Output for node_exporter's textfile collector, with the names of `evictd run`. A value that could not be read has no
+ * sample. It does not use prom-client, which takes longer to load than a check.
  */
 export function checkPrometheus({ exit, reading, conditions }: CheckReport): string {
   const families: (readonly [Definition, readonly Sample[]])[] = [

@@ -12,7 +12,7 @@ import { nodeNameOf } from './node-name.js';
 import { reportedNodesOf } from './reports/reported-node.js';
 
 /**
- * For an API server that is not configured any more: takes back what the evictd before has set there.
+ * Removes the conditions and taints that a previous evictd set at an API server that is not configured any more.
  *
  * @returns undefined: it has set nothing, or the client cannot be loaded
  */

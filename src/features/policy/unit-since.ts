@@ -5,8 +5,8 @@ import type { UnitManager } from '../../monitor/ports/unit-port.js';
 const ANSWERED_WITHIN_NS = 10_000_000_000n;
 
 /**
- * Since when the unit that a cgroup is runs, monotonic. 'awaited': systemd answers in a moment. undefined: it is not a unit of
- * the system's manager, or systemd does not answer.
+ * The monotonic time at which the unit of a cgroup was started. 'awaited': systemd's answer is outstanding. undefined: it is
+ * not a unit of the system's manager, or systemd does not answer.
  */
 export type UnitSince = (path: string) => bigint | 'awaited' | undefined;
 

@@ -105,7 +105,7 @@ export function queueTimeNs(requestedAtNs: bigint, killsAtNs: bigint, groupEndsA
 }
 
 /**
- * At least a second, even in a group without time (kubelet: pod_workers.go, calculateEffectiveGracePeriod, v1.36.2).
+ * The grace period, at least a second, even in a group without time (kubelet: pod_workers.go, calculateEffectiveGracePeriod, v1.36.2).
  */
 export function minGraceNs(gracePeriodNs: bigint): bigint {
   return maxBigInt(gracePeriodNs, MIN_GRACE_NS);

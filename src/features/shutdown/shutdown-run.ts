@@ -50,7 +50,7 @@ export class ShutdownRun {
   #group = -1;
   #groupBeganNs = 0n;
   /**
-   * By workload id: workloads of the current group that are not signalled yet, because systemd has not yet answered how
+   * Workloads of the current group, by id, that are not signalled yet, because systemd has not yet answered how
    * they end, or because they contain others that have not ended. undefined: not read yet.
    */
   #awaited: ReadonlySet<string> | undefined;

@@ -83,7 +83,7 @@ export function holdersRecord(signal: DiskSignal, holders: readonly DiskHolder[]
 }
 
 /**
- * Where images and containers are from now on.
+ * The filesystems of images and containers from now on.
  *
  * @param reported  undefined: where the configuration says
  * @param isApart  images are not on nodefs

@@ -66,7 +66,7 @@ export interface Metrics {
   notified(kind: string, result: string): void;
   held(units: number): void;
   /**
-   * By an operator.
+   * The pauses that operators have set.
    *
    * @param pauses  the same object while nothing has changed
    * @param bootNs  CLOCK_BOOTTIME now; undefined where there is none

@@ -150,7 +150,7 @@ export interface KillInProgress {
    */
   read(): VictimSample;
   /**
-   * To be called after a signal. Calls `callback` when the last process has exited, as far as the kernel reports that:
+   * Called after a signal. Calls `callback` when the last process has exited, as far as the kernel reports that:
    * read then. At most once, never during this call or after `close()`; the next call replaces it. Never throws.
    */
   onExit(callback: (atNs: bigint) => void): void;

@@ -24,7 +24,7 @@ std::vector<Element> Elements(const Napi::Object& plan, const char* name, Elemen
   return elements;
 }
 
-// With a first reading: later ones may fail for want of memory.
+// Opens the value and reads it once: later first readings may fail for want of memory.
 template <typename Valued>
 Valued AsRead(Valued valued) {
   if (const int error = valued.value->Take(&valued.last)) throw SystemError(error, "read");

@@ -53,7 +53,7 @@ std::unique_ptr<SampledValue> FilesystemArgument(const Napi::Object& options) {
   return Guarded(options.Env(), [&] { return std::make_unique<FilesystemValue>(stats, which); });
 }
 
-// In nanoseconds, `otherwise` by default.
+// The period in nanoseconds, `otherwise` by default.
 uint64_t PeriodArgument(const Napi::Object& options, const char* name, double otherwise) {
   const Napi::Value given = options.Get(name);
   const double ms = given.IsUndefined() ? otherwise : NumberArgument(given, name);

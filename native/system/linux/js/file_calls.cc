@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kMaximumFd = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMaximumInteger = (int64_t{1} << 53) - 1;  // Number.MAX_SAFE_INTEGER
 
-// On a thread of libuv's pool: the filesystem may hang.
+// Runs on a thread of libuv's pool, because the filesystem may hang.
 class Allocation : public Napi::AsyncWorker {
  public:
   Allocation(Napi::Env env, int fd, int64_t offset, int64_t length)

@@ -75,7 +75,7 @@ class BackgroundObject : public Napi::ObjectWrap<BackgroundObject<Kind>>, public
   Napi::ObjectReference self_;
 };
 
-// For Begin: runs work(cancelled) → Result. `what`: for an error.
+// The function for Begin: runs work(cancelled) → Result. `what`: for an error.
 template <typename Result, typename Work>
 std::unique_ptr<BackgroundReading<Result>> InBackground(const Napi::CallbackInfo& info, const std::string& what,
                                                         Work work, BackgroundWalks* walks) {

@@ -88,7 +88,7 @@ class CgroupTreeObject : public WatchObject<CgroupTreeObject> {
     if (CgroupTree* const tree = Tree()) tree->Unfollow(path);
   }
 
-  // Without a callback the waiter does not carry it, so this replaces the base class.
+  // The waiter does not have a tree without a callback, so this replaces the function of the base class.
   Napi::Value Live(const Napi::CallbackInfo& info) {
     return Napi::Boolean::New(info.Env(), live() || unwatched_ != nullptr);
   }

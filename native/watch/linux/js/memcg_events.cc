@@ -31,7 +31,7 @@ class MemcgEventsObject : public WatchObject<MemcgEventsObject> {
     });
   }
 
-  // After close() or GONE: the last values.
+  // The counters; after close() or GONE the last values.
   Napi::Value Counters(const Napi::CallbackInfo& info) {
     KeepCounters();
     Napi::Object counters = Napi::Object::New(info.Env());

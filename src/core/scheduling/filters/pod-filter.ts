@@ -30,7 +30,7 @@ export interface PodFilter {
   /** undefined: the pod may run on this node. */
   readonly check: (state: NodeState) => Rejection | undefined;
   /**
-   * From now on `check` judges as if the other pod were added to the node (1) or gone from it (-1). Pods of one node are
+   * Makes `check` judge as if the other pod were added to the node (1) or removed from it (-1). Pods of one node are
    * moved at a time, and moved back before those of the next. Left out: only the state of the checked node counts.
    */
   readonly move?: (other: SchedulerPod, state: NodeState, sign: 1 | -1) => void;

@@ -15,7 +15,7 @@ export interface Unknown {
 const WITHIN_MS = 8_000;
 
 /**
- * For pods of the API server that may be evicted. The scheduler and the lists are a bundle of their own.
+ * The places where pods of the API server that may be evicted could run. The scheduler and the lists are a bundle of their own.
  *
  * @returns by what was asked for; undefined: no API server is configured
  */

@@ -56,7 +56,7 @@ export class CgroupDirectory {
 }
 
 /**
- * At least how long the cgroup has existed, in seconds: since the birth of its directory where the kernel reports that (6.18
+ * A lower bound of the age of the cgroup, in seconds: since the birth of its directory where the kernel reports that (6.18
  * does not), else since its last change, which may be a chown, or a cgroup made or removed below. 0: it does not exist.
  */
 export function cgroupAge(directory: string): number {

@@ -75,8 +75,8 @@ export function containerRoot(hierarchy: CgroupHierarchy | undefined): { hierarc
 }
 
 /**
- * Of several mounts of a hierarchy the one that shows most: a container with the host's tree has its own as well. Of
- * equals the last, which hides the others.
+ * The mount of a hierarchy that shows most: a container with the host's tree has its own mount as well. Of equal mounts
+ * the last one counts, which hides the others.
  */
 function widest(mounts: readonly Mount[]): Mount | undefined {
   return mounts.reduce<Mount | undefined>(

@@ -99,7 +99,7 @@ export interface ContainerPaths {
 }
 
 /**
- * From the verbose status of containerd and CRI-O: {"pid": …, "runtimeSpec": {"linux": {"cgroupsPath": …}}}. undefined:
+ * The path in the verbose status of containerd and CRI-O: {"pid": …, "runtimeSpec": {"linux": {"cgroupsPath": …}}}. undefined:
  * no such path.
  */
 export function containerPaths({ status, info }: Decoded<(typeof CONTAINER_STATUS)['output']>): ContainerPaths | undefined {

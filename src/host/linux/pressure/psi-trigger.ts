@@ -96,7 +96,7 @@ export class StallTrigger {
 const ms = (us: number): string => String(us / 1000);
 
 /**
- * For a threshold of pressure, which is read before it counts. An average rises above a value only while some of its
+ * A trigger for a threshold of pressure, which is read before it counts. An average rises above a value only while some of its
  * periods are above it, so the trigger serves averages, too, and wakes again with every period.
  *
  * @param share  billionths of wall time

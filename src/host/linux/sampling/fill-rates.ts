@@ -5,7 +5,7 @@ import type { Binding } from '../../../native/binding.js';
 export type FilledUnit = 'memory' | 'disk' | 'inodes' | 'processes';
 
 /**
- * In units per second. The sampler looks after a quarter of the time to a limit at these rates, so that it is in time
+ * Rates in units per second. The sampler looks after a quarter of the time to a limit at these rates, so that it is in time
  * for what fills four times as fast: with huge pages memory fills three times as fast as with 4 KiB pages.
  */
 export interface FillRates {

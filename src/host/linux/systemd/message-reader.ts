@@ -70,8 +70,8 @@ export class MessageReader {
   }
 
   /**
-   * By the strings of its header, which cannot be confused: systemd's paths begin with /org/, and a member has no
-   * slash. The length byte before a path may be a slash.
+   * The signal, found by the strings of its header, which are unambiguous: systemd's paths begin with /org/, and a member
+   * has no slash. The length byte before a path may be a slash.
    */
   #signal(fields: Buffer): DBusMessage[] {
     const text = fields.toString('latin1');

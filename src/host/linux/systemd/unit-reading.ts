@@ -7,8 +7,8 @@ const INFINITY = 0xffff_ffff_ffff_ffffn;
 /** A guarantee of all memory. */
 const ALL_BYTES = 2n ** 63n - 1n;
 /**
- * Of the interface of its type. Read one by one: a service has four times as many properties, some of them read from
- * its cgroup.
+ * Properties of the interface of its type. They are read one by one: a service has four times as many properties, and
+ * systemd reads some of them from its cgroup.
  */
 const OWN = ['ControlGroup', 'MemoryMin', 'MemoryLow', 'ManagedOOMPreference', 'TimeoutStopUSec', 'Restart'] as const;
 /** Those of them that `systemctl set-property` changes. systemd signals no such change. */
