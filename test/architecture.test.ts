@@ -210,11 +210,11 @@ describe('a planted violation is found', () => {
     ['the edge', 'src/evictd.ts', 'process.exit(0);'],
     ['the switch', 'src/host/select.ts', 'export const name = process.platform;'],
     ["the loop's timers", 'src/monitor/loop.ts', 'setInterval(() => {}, 1);'],
-  ])('%s is none', (_rule, path, text) => {
+  ])('%s is not an error code', (_rule, path, text) => {
     expect(violations([{ path, text }])).toEqual([]);
   });
 
-  test('modules that import each other', () => {
+  test('modules that import each other are found', () => {
     const files = [
       { path: 'src/core/a.ts', text: "import type { B } from './b.js';" },
       { path: 'src/core/b.ts', text: "export * from './c.js';" },
@@ -224,12 +224,12 @@ describe('a planted violation is found', () => {
     expect(cycles(importGraph(files))).toEqual([['core/a', 'core/b', 'core/c']]);
   });
 
-  test('a function that is too long', () => {
+  test('a function that is too long is found', () => {
     const text = `class A {\n  b() {\n    c();\n  }\n}\nconst d = () => 1;`;
     expect(longFunctions([{ path: 'src/a.ts', text }], 2)).toEqual({ 'src/a.ts b': 3 });
   });
 
-  test('an error code is one only as a whole string', () => {
+  test('an error code is recognised only as a whole string', () => {
     expect(errorCodes({ path: 'src/a.ts', text: "f('EVICTD_A_B', `EVICTD_C`, 'see EVICTD_D_E'); process.env.EVICTD_F;" })).toEqual([
       'EVICTD_A_B',
       'EVICTD_C',

@@ -10,7 +10,7 @@ function directory(): string {
   return made;
 }
 
-test('a directory has names that are no UTF-8, and U+FFFD itself', () => {
+test('a directory may have names that are not UTF-8, and U+FFFD itself', () => {
   const above = directory();
   for (const name of [LEAK, 'ä', '\ufffd']) mkdirSync(fsPath(`${above}/${name}`));
   writeFileSync(fsPath(`${above}/${LEAK}/file\udc80`), 'x');
@@ -23,7 +23,7 @@ test('a directory has names that are no UTF-8, and U+FFFD itself', () => {
   expect(readFileSync(fsPath(`${above}/${LEAK}/file\udc80`), 'utf8')).toBe('x');
 });
 
-test('a path of UTF-8 is taken as it is', () => {
+test('a UTF-8 path is used unchanged', () => {
   expect(fsPath('/sys/fs/cgroup/ä')).toBe('/sys/fs/cgroup/ä');
 });
 

@@ -29,7 +29,7 @@ test('no line, also of code, is longer than 120 characters, no row of a table an
   expect(tooLong).toEqual([]);
 });
 
-test('no condemned word', () => {
+test('no page has a condemned word', () => {
   expect(each(({ text }) => condemnedWords(text))).toEqual([]);
 });
 
@@ -38,7 +38,7 @@ test('every link leads to a file, and its anchor to a heading', () => {
   expect(broken).toEqual([]);
 });
 
-test('every page is reached from README.md', () => {
+test('every page can be reached from README.md', () => {
   const reached = new Set(['README.md']);
   for (const path of reached) {
     for (const link of byPath.get(path)?.links ?? []) {
@@ -57,7 +57,7 @@ const examples = pages.flatMap(({ path }) =>
     .map((text, index) => [`${path}: ${String(index + 1)}`, text] as const),
 );
 
-test.each(examples)('the configuration in %s is right', (_where, text) => {
+test.each(examples)('the configuration in %s is valid', (_where, text) => {
   expect(load({ 'config.yaml': text }).config).toBeDefined();
 });
 

@@ -43,7 +43,7 @@ const classesIn = (of: typeof errors, value: unknown): string[] =>
     .filter(([name, each]) => name.endsWith('Error') && value instanceof (each as unknown as typeof Error))
     .map(([name]) => name);
 
-describe('errors of another bundle have their classes', () => {
+describe('errors of another bundle', () => {
   test.each(Object.entries(APART))('%s', async (file, entry) => {
     const others = await classesOf(file, entry);
     expect(others.EvictdError).not.toBe(errors.EvictdError);
@@ -56,7 +56,7 @@ describe('errors of another bundle have their classes', () => {
     }
   });
 
-  test('a class of one module is no other class', () => {
+  test('are not instances of a class of the same name in another module', () => {
     expect(new errors.InputError('E', 'm', { isMissing: true })).not.toBeInstanceOf(NoJournalError);
     expect(new NoJournalError('/var/lib')).toBeInstanceOf(NoJournalError);
     expect(new NoJournalError('/var/lib')).toBeInstanceOf(errors.InputError);

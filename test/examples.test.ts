@@ -9,11 +9,11 @@ const examples = readdirSync('examples')
   .filter((file) => file.endsWith('.yaml'))
   .map((file) => [file, readFileSync(`examples/${file}`, 'utf8')] as const);
 
-test('there are eleven', () => {
+test('there are eleven examples', () => {
   expect(examples).toHaveLength(11);
 });
 
-test.each(examples)('%s is right, and nothing in it is without effect', (_file, text) => {
+test.each(examples)('%s is valid, and no key in it is without effect', (_file, text) => {
   const loaded = load({ 'config.yaml': text });
   const warnings = [...loaded.notices, ...lintConfig(loaded, undefined)].filter(({ level }) => level === 'warn');
   expect(warnings).toEqual([]);
@@ -28,7 +28,7 @@ test.each(PROFILES)('the example of the profile %s is what evictd config init wr
   expect(Object.fromEntries(examples)[`${profile}.yaml`]).toBe(written);
 });
 
-test('containers of a runtime with CRI are named as it names them', () => {
+test('containers of a runtime with CRI are named as the runtime names them', () => {
   const text = profileText('containers', { schema: SCHEMA, endpoint: 'unix:///run/crio/crio.sock' });
   const loaded = load({ 'config.yaml': text });
   expect(loaded.config.workloads).toEqual([{ cri: { endpoint: 'unix:///run/crio/crio.sock' } }]);

@@ -78,12 +78,12 @@ test('no name of a test, and no other text of one, has a pronoun for a person', 
   expect(texts).toEqual([]);
 });
 
-describe('what is looked at', () => {
+describe('the texts that this test reads', () => {
   test.each<[what: string, text: string, found: Piece[]]>([
     ['a string', "f('a b');", [{ line: 1, text: 'a b' }]],
-    ['a template, and each of its parts', '\nf(`a ${b} c ${d} e`);', [' c ', ' e', 'a '].map((text) => ({ line: 2, text }))],
-    ['no comment', "// 'a'\n/* 'b' */", []],
-    ['no module that is imported', "import { a } from './nobody.js';", []],
+    ['a template with each of its parts', '\nf(`a ${b} c ${d} e`);', [' c ', ' e', 'a '].map((text) => ({ line: 2, text }))],
+    ['comments are not strings', "// 'a'\n/* 'b' */", []],
+    ['names of imported modules are not strings', "import { a } from './nobody.js';", []],
   ])('%s', (_what, text, found) => {
     expect(stringsOf(text).sort((a, b) => (a.text < b.text ? -1 : 1))).toEqual(found);
   });

@@ -21,11 +21,11 @@ function makeCgroup(path: string): string {
   return path;
 }
 
-test('pressure: the trigger is armed, and the process ends when it is closed', () => {
+test('the pressure example arms the trigger, and ends when it is closed', () => {
   expect(run('pressure', '0')).toMatch(/^psi_trigger on \/proc\/pressure\/memory\n/);
 });
 
-test('cgroups: the children of a cgroup', () => {
+test('the cgroups example prints the children of a cgroup', () => {
   const root = existsSync('/sys/fs/cgroup/memory/memory.stat') ? '/sys/fs/cgroup/memory' : '/sys/fs/cgroup';
   const parent = makeCgroup(`${root}/evictd-test-library-${String(process.pid)}`);
   for (const name of ['a', 'b']) makeCgroup(`${parent}/${name}`);
@@ -33,12 +33,12 @@ test('cgroups: the children of a cgroup', () => {
   expect(lines.map((line) => line.replace(/^[\d.]+\w*B? +|^errno \d+ +/, ''))).toEqual(['a', 'b']);
 });
 
-test('cgroups: a path that is no cgroup is named, without a stack trace', () => {
+test('the cgroups example names a path that is not a cgroup, without a stack trace', () => {
   const { status, stderr } = spawnSync(process.execPath, ['examples/cgroups.mjs', '/nothing'], { encoding: 'utf8' });
   expect([status, stderr]).toEqual([66, expect.stringMatching(/^\/nothing is not a cgroup: .*\n$/)]);
 });
 
-test('end-process: the process ends, and the example says so', async () => {
+test('the end-process example ends the process, and says so', async () => {
   const child = spawn('sleep', ['1000']);
   const ended = once(child, 'exit');
   expect(run('end-process', String(child.pid))).toBe(`process ${String(child.pid)} has ended\n`);
@@ -49,7 +49,7 @@ test('end-process: the process ends, and the example says so', async () => {
   }
 });
 
-test('check: what `evictd check` says of the configuration, with its exit code', () => {
+test('the check example prints the status of the configuration as `evictd check` does, with its exit code', () => {
   const file = join(mkdtempSync(join(tmpdir(), 'evictd-test-library-')), 'config.yaml');
   const checked = (text: string): [number | null, string] => {
     writeFileSync(file, text);
@@ -68,7 +68,7 @@ test('check: what `evictd check` says of the configuration, with its exit code',
   }
 });
 
-test('docs/library.md names what the library exports, and nothing else', () => {
+test('docs/library.md names exactly the exports of the library', () => {
   const [, rules = ''] = readFileSync('docs/library.md', 'utf8').split('## A check');
   const [named = ''] = rules.split('## Examples');
   const rows = [...named.matchAll(/^\| (.*?) \|/gm)].flatMap(([, cell = '']) => [...cell.matchAll(/`(\w+)/g)].map(([, name]) => name));
@@ -76,7 +76,7 @@ test('docs/library.md names what the library exports, and nothing else', () => {
   expect(rows.sort()).toEqual(exported.sort());
 });
 
-test('docs/library.md names classes that the addon has', () => {
+test('docs/library.md names only classes that the addon has', () => {
   const [, part = ''] = readFileSync('docs/library.md', 'utf8').split('## native');
   const [classes = ''] = part.split('## A check');
   const names = [...classes.matchAll(/`([A-Z]\w+)\(/g)].map(([, name = '']) => name);

@@ -52,7 +52,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-describe('the tarball', () => {
+describe('the npm tarball', () => {
   test.each([
     'dist/evictd.js',
     ...PROGRAM_FILES.map((file) => `dist/${file}`),
@@ -82,15 +82,15 @@ describe('the tarball', () => {
     expect(files.filter((file) => !allowed.test(file) || /\.(cc|h|gypi?|o|tgz)$|(?<!\.d)\.ts$|\.test\./.test(file))).toEqual([]);
   });
 
-  test('is for every system that it has an addon for', () => {
+  test('is for every system that has an addon in it', () => {
     expect(manifest.os).toEqual(['linux', 'win32']);
   });
 
-  test('has no code that one Node has compiled', () => {
+  test('has no code that a Node has compiled', () => {
     expect(files.filter((file) => file.endsWith('.cache'))).toEqual([]);
   });
 
-  test('runs nothing when it is installed', () => {
+  test('runs no script when it is installed', () => {
     const scripts = Object.keys(manifest.scripts ?? {});
     expect(scripts.filter((script) => /^(pre|post)?(install|prepare)$/.test(script))).toEqual([]);
     expect(manifest.gypfile).toBe(false);
@@ -100,7 +100,7 @@ describe('the tarball', () => {
     expect(manifest[field] ?? {}).toEqual({});
   });
 
-  test('carries the licence of every package that is in it', () => {
+  test('has the licence of every package that is in it', () => {
     const notices = readFileSync(join(installed, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8');
     const bundled = ['evictd.js', 'index.js', ...PROGRAM_FILES]
       .flatMap((file) => [...readFileSync(join(installed, 'dist', file), 'utf8').matchAll(/^\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)\//gm)])
@@ -111,26 +111,26 @@ describe('the tarball', () => {
   });
 });
 
-describe('installed without a compiler', () => {
+describe('the package installed without a compiler', () => {
   test.each(['make', 'g++', 'cc', 'python3', 'sh'])('%s is not on the PATH of this test', (command) => {
     expect(() => run(command, '--version')).toThrow('ENOENT');
   });
 
-  test('the command says its version', () => {
+  test('has a command that prints its version', () => {
     expect(run(join(directory, 'project/node_modules/.bin/evictd'), '--version').trim()).toBe(manifest.version);
   });
 
-  test('the addon loads', () => {
+  test('has an addon that loads', () => {
     const script = `console.log(typeof require('./node_modules/evictd/dist/prebuilds/${platform}/evictd.node').MemcgThreshold)`;
     expect(run('node', '-e', script).trim()).toBe('function');
   });
 
-  test('the library loads', () => {
+  test('has a library that loads', () => {
     const script = "import('evictd').then((library) => console.log(Object.keys(library).length))";
     expect(Number(run('node', '-e', script))).toBeGreaterThan(0);
   });
 
-  test('the declarations need no other package but Node’s', () => {
+  test('has declarations that need no other package than Node’s', () => {
     const program = ts.createProgram([join(installed, 'dist/types/index.d.ts')], {
       noEmit: true,
       strict: true,
@@ -149,8 +149,8 @@ describe('installed without a compiler', () => {
   });
 });
 
-describe('a release', () => {
-  test('is what npm packs', () => {
+describe('the check of a release', () => {
+  test('accepts the files that npm packs', () => {
     expect((JSON.parse(readFileSync('package.json', 'utf8')) as Manifest).scripts?.prepack).toBe('make release');
   });
 
@@ -166,13 +166,17 @@ describe('a release', () => {
   const [x64, arm64, windows] = [elf(62), elf(183), pe(0x8664)];
   test.each<[rule: string, addons: Readonly<Record<string, Buffer>>, faults: RegExp[]]>([
     ['an addon for each platform', {}, []],
-    ['one is missing', { 'linux-arm64': Buffer.alloc(0) }, [/linux-arm64.*no ELF/]],
-    ['one is for the other processor', { 'linux-arm64': x64 }, [/linux-arm64.*machine 62, not 183/]],
-    ['that of Windows is for the other processor', { 'win32-x64': pe(0xaa64) }, [/win32-x64.*machine 43620, not 34404/]],
-    ['one is for the other system', { 'linux-x64': windows, 'win32-x64': x64 }, [/linux-x64.*no ELF/, /win32-x64.*no PE/]],
-    ['one is cut off', { 'linux-x64': x64.subarray(0, 19), 'win32-x64': windows.subarray(0, 0x45) }, [/no ELF/, /no PE/]],
-    ['that of Windows needs the compiler’s library', { 'win32-x64': pe(0x8664, 'libstdc++-6.dll\0') }, [/needs libstdc\+\+-6\.dll/]],
-    ['none is one', { 'linux-x64': Buffer.from('#!/bin/sh'), 'win32-x64': Buffer.from('MZ') }, [/linux-x64.*no ELF/, /win32-x64.*no PE/]],
+    ['one addon is missing', { 'linux-arm64': Buffer.alloc(0) }, [/linux-arm64.*no ELF/]],
+    ['one addon is for another processor', { 'linux-arm64': x64 }, [/linux-arm64.*machine 62, not 183/]],
+    ['the addon of Windows is for another processor', { 'win32-x64': pe(0xaa64) }, [/win32-x64.*machine 43620, not 34404/]],
+    ['one addon is for another system', { 'linux-x64': windows, 'win32-x64': x64 }, [/linux-x64.*no ELF/, /win32-x64.*no PE/]],
+    ['one addon is truncated', { 'linux-x64': x64.subarray(0, 19), 'win32-x64': windows.subarray(0, 0x45) }, [/no ELF/, /no PE/]],
+    ['the addon of Windows needs the compiler’s library', { 'win32-x64': pe(0x8664, 'libstdc++-6.dll\0') }, [/needs libstdc\+\+-6\.dll/]],
+    [
+      'no file is an addon',
+      { 'linux-x64': Buffer.from('#!/bin/sh'), 'win32-x64': Buffer.from('MZ') },
+      [/linux-x64.*no ELF/, /win32-x64.*no PE/],
+    ],
   ])('%s', (_rule, addons, faults) => {
     const prebuilds = mkdtempSync(join(directory, 'prebuilds-'));
     for (const [name, bytes] of Object.entries({ 'linux-x64': x64, 'linux-arm64': arm64, 'win32-x64': windows, ...addons })) {
@@ -184,7 +188,7 @@ describe('a release', () => {
 
   const WHAT = 'win32-x64 cannot be built here';
   test.each<[rule: string, installed: string[], present: string[], platforms: string[], missing: string[]]>([
-    ['all compilers', ['aarch64-linux-gnu-g++', 'x86_64-w64-mingw32-g++-posix', 'cmake'], [], ['linux-arm64', 'win32-x64'], []],
+    ['all compilers are there', ['aarch64-linux-gnu-g++', 'x86_64-w64-mingw32-g++-posix', 'cmake'], [], ['linux-arm64', 'win32-x64'], []],
     [
       'a compiler is missing: named, with the package to install',
       ['aarch64-linux-gnu-g++', 'cmake'],
@@ -192,8 +196,8 @@ describe('a release', () => {
       ['linux-arm64'],
       [`${WHAT}, the package has no addon for it; install its compiler (Debian: apt-get install g++-mingw-w64-x86-64-posix cmake)`],
     ],
-    ['an addon that was built elsewhere is packed', [], ['win32-x64'], ['win32-x64'], [`${WHAT}, the addon that is there`]],
-  ])('is built for this machine and for: %s', (_rule, compilers, present, platforms, missing) => {
+    ['an addon that was built on another machine is packed', [], ['win32-x64'], ['win32-x64'], [`${WHAT}, the addon that is there`]],
+  ])('finds a release that is built for this machine and for: %s', (_rule, compilers, present, platforms, missing) => {
     const release = releaseOf(
       'linux-x64',
       (command) => compilers.includes(command),
@@ -209,7 +213,7 @@ describe('a release', () => {
     ]);
   });
 
-  test('the addon that was built here passes', () => {
+  test('accepts the addon that was built here', () => {
     expect(faultsOf('dist/prebuilds').filter((fault) => fault.includes(platform))).toEqual([]);
   });
 });

@@ -60,20 +60,20 @@ describe('the project file for Microsoft’s compiler', () => {
     ).toEqual(own.sort());
   });
 
-  test('finds Node-API in whatever program has loaded the addon: by node-gyp’s hook, before the first call', () => {
+  test('finds Node-API in any program that has loaded the addon, by node-gyp’s hook, before the first call', () => {
     expect(compiled().filter((path) => path.endsWith('/node-gyp/src/win_delay_load_hook.cc'))).toHaveLength(1);
     expect(released('DelayLoadDLLs')).toContain('node.exe');
     expect(released('AdditionalDependencies')).toContain('delayimp.lib');
   });
 
-  test('links what the build by CMake links', () => {
+  test('links the libraries that the build by CMake links', () => {
     const listed = /^if\(WIN32\)[^]*?target_link_libraries\(evictd PRIVATE ([^)]+)\)/m.exec(readFileSync('native/CMakeLists.txt', 'utf8'));
     const libraries = (listed?.[1] ?? '').split(/\s+/).map((name) => `${name}.lib`);
     expect(libraries).toContain('advapi32.lib');
     expect(released('AdditionalDependencies')).toEqual(expect.arrayContaining(libraries));
   });
 
-  test('has exceptions, of the language and of its library', () => {
+  test('has exceptions of the language and of its library', () => {
     expect(released('ExceptionHandling')).toEqual(['Sync']);
     expect(released('PreprocessorDefinitions')).toEqual(expect.arrayContaining(['NAPI_CPP_EXCEPTIONS', '_HAS_EXCEPTIONS=1']));
     expect(released('PreprocessorDefinitions')).not.toContain('_HAS_EXCEPTIONS=0');

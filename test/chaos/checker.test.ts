@@ -68,7 +68,7 @@ test.each<[violation: string, journal: string, seen: string, violations: string[
     ['process 104 of 4 ended by SIGKILL, and the outcome says that no signal was sent'],
   ],
   [
-    'a decision that is there twice',
+    'a decision that is recorded twice',
     `${JOURNAL} 20 decision 1 web`,
     SEEN,
     ['decision 1 for memory while the victim of 1 dies', 'decision 1 is there twice'],
@@ -131,7 +131,7 @@ test.each<[violation: string, journal: string, seen: string, violations: string[
     `${SEEN} 30 oom job; 30 ends job`,
     ["the kernel's OOM killer killed a process of 4"],
   ],
-])('a violation: %s', (_rule, journal, seen, violations) => {
+])('the checker finds a violation: %s', (_rule, journal, seen, violations) => {
   expect(found(verdict(journal, seen))).toEqual(violations);
 });
 
@@ -186,16 +186,16 @@ test.each<[rule: string, journal: string, seen: string, excused: Record<string, 
     {},
   ],
   [
-    'a kill at the limit of the node after one at its own',
+    'a kill at the limit of the node after one at the limit of the workload',
     `${BATCH} 31 kernel-oom job node`,
     `${WITH_BATCH} 28 oom job own; ${KILLED}`,
     { 'its own limit': 1, budget: 1 },
   ],
-])('no violation: %s', (_rule, journal, seen, excused) => {
+])('the checker finds no violation: %s', (_rule, journal, seen, excused) => {
   expect(verdict(journal, seen)).toMatchObject({ violations: [], excused });
 });
 
-test('times of a wall clock that jumps are those of the monotonic clock', () => {
+test('times of a wall clock that jumps are converted to the monotonic clock', () => {
   const hours = 3_600_000;
   const moments = [
     { at: 1000, wall: 5 * hours },
@@ -221,7 +221,7 @@ test('a violation has the seed, the time, and the lines of journal and driver ar
   ]);
 });
 
-test('a line that was cut off belongs to the record "torn" after it; any other broken line is a violation', () => {
+test('a truncated line belongs to the record "torn" after it, and any other invalid line is a violation', () => {
   const text = '{"type":"start"}\n{"type":"deci\n{"type":"torn"}\n{"type":\n{"type":"stop"}\n';
   const journal = parseJournal(text);
   expect(journal).toEqual({ records: [{ type: 'start' }, { type: 'torn' }, { type: 'stop' }], broken: ['{"type":'] });

@@ -8,7 +8,7 @@ const WITHOUT_YIELD = `${EARLIER} 24 decision 3 batch; 25 ineffective 3;`;
 const LEAK = `${JOURNAL} 23 met; 25 alert leak-elsewhere;`;
 test.each<[rule: string, journal: string, seen: string, excused: string | undefined]>([
   ['nothing', JOURNAL, SEEN, undefined],
-  ['a limit of its own', JOURNAL, SEEN.replace('39 begins last', '30 oom job own; 39 begins last'), 'its own limit'],
+  ['the workload has hit its own limit', JOURNAL, SEEN.replace('39 begins last', '30 oom job own; 39 begins last'), 'its own limit'],
 
   ['evictd was dead', JOURNAL, `${SEEN} 29 dead; 33 guards`, 'dead'],
   ['evictd was stopped after it', JOURNAL, `${SEEN} 30.1 stopped; 31 guards`, undefined],
@@ -30,12 +30,17 @@ test.each<[rule: string, journal: string, seen: string, excused: string | undefi
   ['one eviction had sent no signal', BATCH.replace('killed 3', 'vanished 3'), `${SEEN} 10 begins batch`, undefined],
   ['one eviction was for another resource', BATCH.replace('3 batch;', '3 batch pid.available;'), WITH_BATCH, undefined],
   ['an operator had resumed evictd', `${BATCH} 28 resume`, WITH_BATCH, undefined],
-  ['an alert said budget, and it was not used up', `${JOURNAL} 25 alert budget-exhausted`, SEEN, undefined],
+  ['an alert named the budget, and the budget was not used up', `${JOURNAL} 25 alert budget-exhausted`, SEEN, undefined],
 
   ['an eviction freed too little', WITHOUT_YIELD, WITH_BATCH, 'no-yield'],
-  ['others took what it freed', WITHOUT_YIELD.replace('ineffective 3', 'ineffective 3 taken'), WITH_BATCH, undefined],
+  [
+    'other programs used the memory that an eviction freed',
+    WITHOUT_YIELD.replace('ineffective 3', 'ineffective 3 taken'),
+    WITH_BATCH,
+    undefined,
+  ],
   ['the same for another resource', WITHOUT_YIELD.replace('3 batch;', '3 batch pid.available;'), WITH_BATCH, undefined],
-  ['an alert said no-yield, and each eviction freed enough', `${JOURNAL} 25 alert no-yield`, SEEN, undefined],
+  ['an alert named no-yield, and each eviction freed enough', `${JOURNAL} 25 alert no-yield`, SEEN, undefined],
   [
     'enough became available for a moment',
     WITHOUT_YIELD,
@@ -47,27 +52,27 @@ test.each<[rule: string, journal: string, seen: string, excused: string | undefi
   ['a new run had no state', `${WITHOUT_YIELD} 28 start`, WITH_BATCH, undefined],
   ['a new run went on', `${WITHOUT_YIELD} 28 start resumed`, WITH_BATCH, 'no-yield'],
   ['an evictable workload had grown', WITHOUT_YIELD, `${WITH_BATCH} 26 looks free=150 job=10; 28.5 looks free=100 job=50`, undefined],
-  ['it grew too late', WITHOUT_YIELD, `${WITH_BATCH} 26 looks free=150 job=10; 28.6 looks free=100 job=50`, 'no-yield'],
-  ['it had grown too little', WITHOUT_YIELD, `${WITH_BATCH} 26 looks free=150 job=10; 28.5 looks free=120 job=41`, 'no-yield'],
-  ['others had grown more', WITHOUT_YIELD, `${WITH_BATCH} 26 looks free=150 job=10; 28.5 looks free=90 job=50`, 'no-yield'],
+  ['the workload grew too late', WITHOUT_YIELD, `${WITH_BATCH} 26 looks free=150 job=10; 28.6 looks free=100 job=50`, 'no-yield'],
+  ['the workload had grown too little', WITHOUT_YIELD, `${WITH_BATCH} 26 looks free=150 job=10; 28.5 looks free=120 job=41`, 'no-yield'],
+  ['other programs had grown more', WITHOUT_YIELD, `${WITH_BATCH} 26 looks free=150 job=10; 28.5 looks free=90 job=50`, 'no-yield'],
   ['a protected workload had grown', WITHOUT_YIELD, `${WITH_BATCH} 26 looks free=150 db=10; 28.5 looks free=100 db=60`, 'no-yield'],
   ['there was no shortage', WITHOUT_YIELD, `${WITH_BATCH} 26 looks free=150 job=10; 28.4 looks free=200 job=90`, 'no-yield'],
   [
-    'it grew before another eviction',
+    'the workload grew before another eviction',
     `${WITHOUT_YIELD} 27 decision 4 job; 27.2 vanished 4`,
     `${WITH_BATCH} 26 looks free=150 job=10; 28 looks free=100 job=60; 28.5 looks free=100 job=60`,
     'no-yield',
   ],
 
-  ['a leak was elsewhere', LEAK, SEEN, 'leak-elsewhere'],
-  ['its episode was over', `${LEAK} 28 unmet`, SEEN, undefined],
+  ['memory leaked in another workload', LEAK, SEEN, 'leak-elsewhere'],
+  ['the episode of the workload was over', `${LEAK} 28 unmet`, SEEN, undefined],
   ['the episode of another resource was over', `${LEAK} 28 unmet - - pid.available`, SEEN, 'leak-elsewhere'],
   ['an operator had ended the pause for the leak', `${LEAK} 28 resume`, SEEN, undefined],
   ['a new run went on, and knew of the leak', `${LEAK} 28 start resumed`, SEEN, 'leak-elsewhere'],
   ['a new run knew of no leak', `${LEAK} 28 start`, SEEN, undefined],
   ['an evictable workload had grown beside the leak', LEAK, `${SEEN} 26 looks free=150 job=10; 28.5 looks free=100 job=50`, undefined],
   ['an evictable workload was new', LEAK, `${SEEN} 26 looks free=150; 28.5 looks free=100 job=50`, undefined],
-])('a kill by the kernel, where %s', (_rule, journal, seen, excused) => {
+])('a kill by the kernel is judged where %s', (_rule, journal, seen, excused) => {
   const { violations, ...kept } = verdict(journal, excused === 'its own limit' ? `${seen}; 30 ends job` : `${seen}; ${KILLED}`);
   expect(kept.excused).toEqual(excused === undefined ? {} : excused === 'its own limit' ? { 'its own limit': 1 } : { [excused]: 1 });
   expect(found({ ...kept, violations })).toEqual(excused === undefined ? ["the kernel's OOM killer killed a process of 4"] : []);

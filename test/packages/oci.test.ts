@@ -36,11 +36,11 @@ afterAll(() => {
 });
 
 // docs/building.md states the size.
-test('is at most 40 MiB', () => {
+test('the image is at most 40 MiB', () => {
   expect(statSync(ARCHIVE).size).toBeLessThan(40 * 1024 * 1024);
 });
 
-test('has neither a shell nor another program than evictd and its Node', () => {
+test('the image has neither a shell nor another program than evictd and its Node', () => {
   const container = podman('create', '--network', 'none', ...LIMITS, IMAGE).trim();
   const files = execFileSync('sh', ['-c', `podman ${[...STORE, ...HERE].join(' ')} export ${container} | tar t`], { encoding: 'utf8' });
   podman('rm', container);
@@ -48,7 +48,7 @@ test('has neither a shell nor another program than evictd and its Node', () => {
   expect(programs).toEqual(['usr/bin/evictd', 'usr/lib/evictd/node']);
 });
 
-test('with the documented options it evicts a workload outside the container, answers, and stops', async () => {
+test('the image with the documented options evicts a workload outside the container, answers, and stops', async () => {
   const node = testCgroup();
   try {
     node.limit(512n << 20n);

@@ -41,7 +41,7 @@ const models: Readonly<Record<string, ReturnType<typeof schemaOf>>> = {
   ValidatingAdmissionPolicyBinding: schemaOf('AdmissionregistrationV1ValidatingAdmissionPolicyBinding'),
 };
 
-test('the role permits what the agent asks for, and nothing else', () => {
+test('the role permits the requests of the agent, and nothing else', () => {
   const role = manifests.find(({ kind }) => kind === 'ClusterRole') as unknown as {
     rules: { apiGroups: string[]; resources: string[]; verbs: string[] }[];
   };
@@ -54,7 +54,7 @@ test('the role permits what the agent asks for, and nothing else', () => {
   expect(new Set(permitted)).toEqual(new Set([...needed, BUDGETS_ACCESS].map(accessText)));
 });
 
-test('the roles permit the Leases that doctor reads, in the namespaces where it does, and nothing else', async () => {
+test('the roles permit the Leases that doctor reads, in their namespaces, and nothing else', async () => {
   const permitted = manifests
     .filter(({ kind }) => kind === 'Role')
     .flatMap((role) => {
@@ -89,7 +89,7 @@ test.each([...manifests, ...optional].map((manifest) => [`${manifest.kind} ${man
   },
 );
 
-test('the controller runs once', () => {
+test('the controller runs in one process at a time', () => {
   expect(optional.find(({ kind }) => kind === 'Deployment')?.spec).toMatchObject({ replicas: 1 });
 });
 
@@ -110,7 +110,7 @@ test('the PodMonitor selects the pods of the agent and a port that they have', (
   expect(ports).toEqual(expect.arrayContaining(monitor.podMetricsEndpoints.map(({ port }) => port)));
 });
 
-test('config check reports nothing about its configuration', () => {
+test('config check finds nothing in the configuration of the manifests', () => {
   const loaded = load({ 'config.yaml': readFileSync(`${AGENT}/config.yaml`, 'utf8') });
   expect([...loaded.notices, ...lintConfig(loaded, undefined)].filter(({ level }) => level === 'warn')).toEqual([]);
 });
@@ -160,7 +160,7 @@ test.each<[what: string, request: object, message: RegExp | undefined]>([
   ['deletes a pod of another node', { request: asked('pods', ''), oldObject: pod('b'), object: null }, /pods of its own node/],
   ['marks a pod of another node', { request: asked('pods', 'status'), oldObject: pod('b'), object: pod('b') }, /pods of its own node/],
   ['has a token without a node', { request: asked('pods', '', by(undefined)), oldObject: pod('a'), object: null }, /names no node/],
-  ['is another account', { request: asked('pods', '', by('a', 'system:node:b')), oldObject: pod('b'), object: null }, undefined],
+  ['has another account', { request: asked('pods', '', by('a', 'system:node:b')), oldObject: pod('b'), object: null }, undefined],
   [
     'adds its taint',
     {
@@ -208,7 +208,7 @@ test.each<[what: string, request: object, message: RegExp | undefined]>([
     /own conditions/,
   ],
   ['changes another node', { request: asked('nodes', 'status', by('b')), oldObject: node({}), object: node({}) }, /its own node/],
-])('where evictd %s', (_, request, message) => {
+])('the admission policy is evaluated where evictd %s', (_, request, message) => {
   if (message === undefined) expect(denied(request)).toBeUndefined();
   else expect(denied(request)).toMatch(message);
 });
@@ -230,7 +230,7 @@ test.each<[part: 'spec' | 'status', schema: string, own: readonly string[]]>([
 });
 
 // The chart's templates use values, `toYaml` with `indent`, a hash, and one condition. The objects must be those of the manifests.
-test('the chart with its own values has the objects of the manifests', () => {
+test('the chart with its default values has the objects of the manifests', () => {
   const files = chartFiles();
   const values = parse(files.get('values.yaml') ?? '') as Record<string, unknown>;
   const config = readFileSync(`${AGENT}/config.yaml`, 'utf8');

@@ -15,7 +15,7 @@ test('there is a page for evictd, for its configuration and for each command', (
   );
 });
 
-test.each(Object.keys(COMMANDS))('evictd-%s(8) has what --help-all has', async (name) => {
+test.each(Object.keys(COMMANDS))('evictd-%s(8) has the text of --help-all', async (name) => {
   const { stdout } = await evictd([name, '--help-all']);
   const options = [...stdout.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map(([, flag = '']) => flag).filter((flag) => flag !== '--help');
   const described = text(`evictd-${name}.8`) + text('evictd.8');
@@ -31,9 +31,9 @@ test('evictd.yaml(5) has every key with its description', () => {
 });
 
 test.each<[rule: string, plain: string, roff: string]>([
-  ['a hyphen is no dash', '--all', '\\-\\-all'],
+  ['a hyphen is not a dash', '--all', '\\-\\-all'],
   ['a backslash', 'a\\b', 'a\\eb'],
-  ['a dot at the start of a line is no request', '.d/*.yaml', '\\&.d/*.yaml'],
+  ['a dot at the start of a line is not a request', '.d/*.yaml', '\\&.d/*.yaml'],
   ['a quote at the start of a line, too', "'a'", '\\&\\(aqa\\(aq'],
 ])('%s', (_rule, plain, roff) => {
   expect(roffText(plain)).toBe(roff);
@@ -43,7 +43,7 @@ test('a flag is bold, its value is in italics', () => {
   expect(flagText('-s, --signal <signal>')).toBe('\\fB\\-s\\fR, \\fB\\-\\-signal\\fR \\fIsignal\\fR');
 });
 
-test('the head of a page', () => {
+test('the head of a page has the date and the version', () => {
   const edition = { date: '2026-11-26', version: '1.2.3' };
   expect(page({ ...edition, name: 'evictd-x', volume: 8, description: 'does x' }, [])).toBe(
     '.TH EVICTD-X 8 2026-11-26 "evictd 1.2.3" "System administration"\n.nh\n.ad l\n.SH NAME\nevictd\\-x \\- does x\n',

@@ -20,7 +20,7 @@ const page = text('docs/alerts.md');
 const sections = new Map(page.split(/^## /m).map((section) => [section.split('\n', 1)[0] ?? '', section]));
 
 test.each(alerts.map((rule) => [rule.alert ?? '', rule] as const))(
-  '%s: severity, summary, description, a runbook, a test',
+  '%s has a severity, a summary, a description, a runbook and a test',
   (name, rule) => {
     expect(['critical', 'warning', 'info']).toContain(rule.labels?.severity);
     expect(Object.keys(rule.annotations ?? {})).toEqual(['summary', 'description', 'runbook']);
@@ -32,7 +32,7 @@ test.each(alerts.map((rule) => [rule.alert ?? '', rule] as const))(
   },
 );
 
-test('no section of an alert that does not exist', () => {
+test('every section of the runbook has an alert', () => {
   const names = alerts.map(({ alert }) => alert);
   expect([...sections.keys()].filter((name) => name.startsWith('Evictd') && !names.includes(name))).toEqual([]);
 });

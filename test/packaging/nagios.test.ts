@@ -25,7 +25,7 @@ test.each(commands)('%s has valid thresholds', (command) => {
   expect(signalThresholds({ signal, warning, critical })).toHaveLength(2);
 });
 
-test('the packages have every folder for a monitoring system', () => {
+test('the packages have the folders of all monitoring systems', () => {
   const { files } = JSON.parse(text('../package.json')) as { files: string[] };
   const folders = readdirSync('packaging').filter((name) => !/\.[jt]s$|^(deb|manual|oci)$/.test(name));
   expect(folders).toContain('nagios');

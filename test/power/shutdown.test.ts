@@ -46,15 +46,15 @@ function inOrder(down: WentDown): void {
   expect(own.outside?.sigterm).toBeLessThan(LOGIND_WAITS);
 }
 
-test('systemctl poweroff: workloads end group by group, one that ignores SIGTERM is killed, and the other units follow', async () => {
+test('systemctl poweroff ends workloads group by group, kills one that ignores SIGTERM, and the other units follow', async () => {
   inOrder(await goingDown('poweroff', 'poweroff'));
 });
 
-test('systemctl reboot after a restart of systemd-logind', async () => {
+test('systemctl reboot works after a restart of systemd-logind', async () => {
   inOrder(await goingDown('reboot', 'reboot', 'logind'));
 });
 
-test('evictd drain, then systemctl reboot in a unit: the drain ends what may end, then graceful shutdown the critical one', async () => {
+test('evictd drain, then systemctl reboot in a unit: drain ends what it may, and graceful shutdown the critical workload', async () => {
   const down = await goingDown('drained', 'reboot', 'drain');
   const of = (type: string) => down.journal.filter((record) => record.type === type);
   const drained = of('decision').map(({ kind, disruption, victim }) => [
@@ -73,7 +73,7 @@ test('evictd drain, then systemctl reboot in a unit: the drain ends what may end
   expect(down.workload('outside').sigterm).toBeGreaterThanOrEqual(down.workload('db').ended ?? NaN);
 });
 
-test('evictd killed while the first group ends: the machine does not wait, and shuts down in time', async () => {
+test('after a kill of evictd while the first group ends the machine does not wait, and shuts down in time', async () => {
   const down = await goingDown('killed', 'poweroff', 'kill');
   // A restarted evictd is stopped with all units, and kills no workload before its grace period is over.
   expect(phases(down)[0]).toBe('begins');

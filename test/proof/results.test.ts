@@ -5,10 +5,10 @@ const parts = [{ name: 'tsan', group: 'native' }, { name: 'fuzz', group: 'native
 
 describe('choose', () => {
   test.each<[rule: string, words: readonly string[], chosen: readonly string[]]>([
-    ['no word: every part', [], ['tsan', 'fuzz', 'soak']],
+    ['no word chooses every part', [], ['tsan', 'fuzz', 'soak']],
     ['names, in the order of the table', ['soak', 'tsan'], ['tsan', 'soak']],
     ['a group', ['native'], ['tsan', 'fuzz']],
-    ['a group and one of its parts: once', ['native', 'fuzz'], ['tsan', 'fuzz']],
+    ['a group and one of its parts choose the part once', ['native', 'fuzz'], ['tsan', 'fuzz']],
   ])('%s', (_rule, words, chosen) => {
     expect(choose(parts, words).map(({ name }) => name)).toEqual(chosen);
   });
@@ -39,11 +39,11 @@ describe('isProved', () => {
   const reads = ['test/native/', 'docs/'];
   test.each<[rule: string, result: Result | undefined, changed: readonly string[] | undefined, proved: boolean]>([
     ['passed at this commit', green, [], true],
-    ['never run', undefined, [], false],
+    ['the part never ran', undefined, [], false],
     ['a commit that is not known', green, undefined, false],
     ['a failure', { ...green, failed: 1 }, [], false],
-    ['no test ran', { ...green, passed: 0 }, [], false],
-    ['a tree with changes of its own', { ...green, commit: 'abc+' }, [], false],
+    ['the part ran no test', { ...green, passed: 0 }, [], false],
+    ['the tree has uncommitted changes', { ...green, commit: 'abc+' }, [], false],
     ['since then, a test and a document that it does not read', green, ['test/e2e/soft.test.ts', 'README.md'], true],
     ['since then, a test that it reads', green, ['README.md', 'test/native/close.test.ts'], false],
     ['since then, a document that it reads', green, ['docs/tests.md'], false],
@@ -58,17 +58,17 @@ describe('count', () => {
   test.each<[rule: string, output: string, status: number | null, lines: number, counts: [passed: number, failed: number]]>([
     ['the last closing line', '1 passed, 0 failed\n7 passed, 2 failed\n', 1, 1, [7, 2]],
     ['two closing lines are added', '1 passed, 0 failed\nx\n7 passed, 0 failed\n', 0, 2, [8, 0]],
-    ["a suite's own line is not one", 'v2 | 5 passed, 1 failed\n4 passed, 0 failed', 0, 1, [4, 0]],
+    ["a suite's own line is not a closing line", 'v2 | 5 passed, 1 failed\n4 passed, 0 failed', 0, 1, [4, 0]],
     ['an error without a failed test is a failure', '7 passed, 0 failed\n', 2, 1, [7, 1]],
     ['killed by a signal before any line', '', null, 1, [0, 1]],
-    ['no test ran: a failure, whatever the status', '0 passed, 0 failed\n', 0, 1, [0, 1]],
-    ['no closing line and status 0 is one test', 'nothing grows\n', 0, 1, [1, 0]],
+    ['no test ran, which is a failure, whatever the status', '0 passed, 0 failed\n', 0, 1, [0, 1]],
+    ['no closing line and status 0 count as one test', 'nothing grows\n', 0, 1, [1, 0]],
   ])('%s', (_rule, output, status, lines, [passed, failed]) => {
     expect(count(output, status, lines)).toEqual({ passed, failed });
   });
 });
 
-test('the table has a row for each part, dashes for one without a result', () => {
+test('the table has a row for each part, with dashes for a part without a result', () => {
   expect(table(['tsan', 'soak'], { tsan: { passed: 99, failed: 0, seconds: 14.6, commit: 'abc' } })).toBe(
     [
       'part      passed    failed   seconds    commit',

@@ -66,7 +66,7 @@ function report(second: number, rest: Partial<StepReport> = {}): StepReport {
   };
 }
 
-test('every step is read back as recorded: an eviction, its victim, and the other readings', async () => {
+test('every step is read back as recorded, with an eviction, its victim, and the other readings', async () => {
   const it = recorder();
   const run = await new SimulatedRun(it, POLICY, (second) => [
     [web, 100n * Mi],
@@ -85,7 +85,7 @@ test('every step is read back as recorded: an eviction, its victim, and the othe
   expect(kinds(entries).filter((kind) => kind !== 'step' && kind !== 'sample')).toEqual(['policy', 'end']);
 });
 
-test('a standing order that was carried out comes back, a resumption, and a pause', async () => {
+test('a standing order that was carried out, a resumption and a pause are read back', async () => {
   const it = recorder();
   const { input } = report(0);
   const ordered = {
@@ -107,7 +107,7 @@ test('a standing order that was carried out comes back, a resumption, and a paus
   ]);
 });
 
-test('what held memory outside the workloads comes back, or that it could not be read', async () => {
+test('memory outside the workloads is read back, or the reason why it could not be read', async () => {
   const it = recorder();
   const held = {
     cgroups: new Map([['/backup', 5n]]),
@@ -123,7 +123,7 @@ test('what held memory outside the workloads comes back, or that it could not be
   expect(stepsIn((await read(it.path)).entries).map(({ outside }) => outside)).toEqual([[held, undefined], []]);
 });
 
-test('what a pod has comes back, too, and what is not known stays so', async () => {
+test('the facts of a pod are read back, and unknown ones stay unknown', async () => {
   const it = recorder();
   const pod = {
     workload: workload('pod'),
@@ -140,7 +140,7 @@ test('what a pod has comes back, too, and what is not known stays so', async () 
   ]);
 });
 
-test('managed workloads come back where a policy asked for them', async () => {
+test('managed workloads are read back where a policy used them', async () => {
   const it = recorder();
   const leaf = { workload: workload('leaf'), stats: stats({ workingSetBytes: 5n, swapBytes: 7n }) };
   const source = it.recorder.watching({
@@ -163,7 +163,7 @@ test('managed workloads come back where a policy asked for them', async () => {
   ]);
 });
 
-test('what has no reading yet comes back, and is neither missing nor absent', async () => {
+test('a value that has no reading yet is read back, and is neither missing nor absent', async () => {
   const it = recorder();
   const pending = new Map([['memory.pressure.full', 'not read for 2 s yet'] as const]);
   it.recorder.stepped(report(0, { observations: { observed: new Map(), missing: new Map(), pending } }));
@@ -175,7 +175,7 @@ test('what has no reading yet comes back, and is neither missing nor absent', as
   expect(second?.observations).not.toHaveProperty('pending');
 });
 
-test('what was read after the candidates comes back behind what was read before them', async () => {
+test('values that were read after the candidates are read back after the earlier ones', async () => {
   const it = recorder();
   const rechecks = [observations(3n, { 'memory.available': 7n * Mi, 'pid.available': 9n })];
   it.recorder.stepped(report(0, { rechecks }));
@@ -188,7 +188,7 @@ test('what was read after the candidates comes back behind what was read before 
   expect(second?.rechecks).toEqual([]);
 });
 
-test('what a veto answered is remembered with the candidates that it was asked of, as it was in the step', async () => {
+test('the answer of a veto is recorded with the candidates that it was about, as in the step', async () => {
   const it = recorder();
   const vacant: Protection = { kind: 'vacant' };
   let dead = false;
@@ -215,7 +215,7 @@ test('what a veto answered is remembered with the candidates that it was asked o
   );
 });
 
-test('how many processes each has is recorded where they were counted, and not counted for the recording', async () => {
+test('process counts are recorded where they were counted, and are not counted for the recording', async () => {
   const it = recorder(undefined, { sampleEveryNs: 0n });
   let asked = 0;
   const processes = (): ReadonlyMap<string, bigint> => {
@@ -246,7 +246,7 @@ test('how many processes each has is recorded where they were counted, and not c
   expect(asked).toBe(1);
 });
 
-test('what each holds on disks is recorded whatever was short: another configuration may look at it', async () => {
+test('disk usage is recorded whatever resource was short, because another configuration may use it', async () => {
   const it = recorder(undefined, { sampleEveryNs: 0n });
   const amount = { bytes: Mi, inodes: 1n };
   const nodefs = { uses: amount, frees: amount, atNs: 5n };
@@ -259,7 +259,7 @@ test('what each holds on disks is recorded whatever was short: another configura
 });
 
 test.each<[rule: string, everySeconds: bigint, samples: number]>([
-  ['at every tick where that is the pace', 10n, 7],
+  ['at every tick if the interval is as long', 10n, 7],
   ['at every third tick', 30n, 3],
   ['never', 0n, 0],
 ])('workloads are read though no eviction is due: %s', async (_rule, everySeconds, samples) => {
@@ -311,7 +311,7 @@ async function recordedRun(
 const stepTimes = (runs: readonly ReadRun[]): number[][] =>
   runs.map(({ entries }) => stepsIn(entries).map(({ input }) => Number(input.nowNs / SECOND)));
 
-test('a new run continues behind earlier ones, also behind one that was killed', async () => {
+test('a new run is appended to earlier ones, also to one that was killed', async () => {
   const path = join(scratch(), 'rec.gz');
   await recordedRun(path, [0, 10]);
   await recordedRun(path, [5, 15, 25], 'is killed');
@@ -323,7 +323,7 @@ test('a new run continues behind earlier ones, also behind one that was killed',
   expect(existsSync(`${path}.1`)).toBe(false);
 });
 
-test('a run whose end is lost does not damage the next one', async () => {
+test('a run whose end is lost does not damage the next run', async () => {
   const path = join(scratch(), 'rec.gz');
   await recordedRun(path, [0]);
   const ended = statSync(path).size;
@@ -356,13 +356,13 @@ test.each<[rule: string, prepare: (path: string) => void, limits: RecordingLimit
   ['nearly so', (path) => begunAt(path, HALF_DAY_AGO + 60_000), { maxBytes: 1 << 26, maxAgeMs: 86_400_000 }, [], [[0], [5]]],
   ['older than may be: removed', (path) => begunAt(path, HALF_DAY_AGO), { maxBytes: 1 << 26, maxAgeMs: 3_600_000 }, [], [[5]]],
   [
-    'of the future: a clock was set back',
+    'from the future, because a clock was set back',
     (path) => begunAt(path, Date.now() + 1e10),
     { maxBytes: 1 << 26, maxAgeMs: 3_600_000 },
     [],
     [[0], [5]],
   ],
-])('what an earlier run left is %s', async (_rule, prepare, limits, before, now) => {
+])('the recording of an earlier run is %s', async (_rule, prepare, limits, before, now) => {
   const path = join(scratch(), 'rec.gz');
   await recordedRun(path, [0]);
   prepare(path);
@@ -371,7 +371,7 @@ test.each<[rule: string, prepare: (path: string) => void, limits: RecordingLimit
   expect(stepTimes(await readRuns(path))).toEqual(now);
 });
 
-test('a file of the future is as old as one of now: it has its time to be full', async () => {
+test('a file from the future counts as a new one, and is replaced when it is full', async () => {
   const path = join(scratch(), 'rec.gz');
   await recordedRun(path, [0]);
   begunAt(path, Date.now() + 1e10);
@@ -389,7 +389,7 @@ test('FILE.1 of an earlier run is removed when it becomes too old, though FILE i
   expect(stepTimes(await readRuns(path))).toEqual([[5]]);
 });
 
-test('two that write to one file: the first begins another, says so, and has lost what it wrote last', async () => {
+test('of two writers of one file the first begins another file, reports that, and has lost its last lines', async () => {
   const path = join(scratch(), 'rec.gz');
   const [first, second] = [recorder(path), recorder(path)];
   const step = async ({ recorder: it }: Recorded, at: number): Promise<void> => {
@@ -425,7 +425,7 @@ test('a run that continues a saved state begins with that state', async () => {
   expect(entries[1]).toEqual({ kind: 'state', state: initial, lost: 0 });
 });
 
-test('what is no recording becomes FILE.1', async () => {
+test('a file that is not a recording becomes FILE.1', async () => {
   const path = join(scratch(), 'rec.gz');
   writeFileSync(path, 'before');
   await recordedRun(path, [0]);
@@ -433,7 +433,7 @@ test('what is no recording becomes FILE.1', async () => {
   expect((await read(path)).end).toEqual({ kind: 'whole' });
 });
 
-test('a state of an evictd that remembered less is completed', async () => {
+test('the state of an older evictd is completed with default values', async () => {
   const it = recorder();
   await recordedRun(it.path, [0]);
   const lines = gunzipSync(readFileSync(it.path)).toString('utf8').split('\n');
@@ -445,7 +445,7 @@ test('a state of an evictd that remembered less is completed', async () => {
   expect(entries[1]).toEqual({ kind: 'state', lost: 0, state: { ...initialState, decisions: 3 } });
 });
 
-test('cut off anywhere, it is read up to where it is whole', async () => {
+test('a truncated recording is read up to its last complete part', async () => {
   const it = recorder();
   for (let second = 0; second < 200; second += 10) {
     it.recorder.stepped(report(second));
@@ -472,7 +472,7 @@ test('cut off anywhere, it is read up to where it is whole', async () => {
   expect(lengths.size).toBeGreaterThan(3);
 });
 
-test('after a kill −9 the file has everything up to the last second', async () => {
+test('after kill −9 the file has everything up to the last second', async () => {
   const it = recorder();
   it.recorder.stepped(report(0));
   await it.recorder.flush(5_000); // as after a SIGKILL
@@ -484,7 +484,7 @@ test('after a kill −9 the file has everything up to the last second', async ()
   await it.recorder.flush(5_000);
 });
 
-test('a damaged block ends it, or is named by its line', async () => {
+test('a damaged block ends the recording, or is named by its line', async () => {
   const it = recorder();
   for (let second = 0; second < 6_000; second += 10) {
     const noise = BigInt(second * 7919) % 1_000_003n;
@@ -502,7 +502,7 @@ test('a damaged block ends it, or is named by its line', async () => {
   await it.recorder.flush(5_000);
 });
 
-test('a directory that is not there is said once, and it is tried again; nothing is lost meanwhile', { timeout: 15_000 }, async () => {
+test('a missing directory is reported once and tried again, and no line is lost meanwhile', { timeout: 15_000 }, async () => {
   const directory = join(scratch(), 'later');
   const it = recorder(join(directory, 'rec.gz'));
   it.recorder.stepped(report(0));
@@ -518,7 +518,7 @@ test('a directory that is not there is said once, and it is tried again; nothing
 });
 
 test(
-  'beyond what may wait the oldest are lost, counted, and the file says where and in which state it goes on',
+  'beyond the limit of the queue the oldest lines are lost and counted, and the file has the position and the state after them',
   { timeout: 60_000 },
   async () => {
     const directory = join(scratch(), 'later');
@@ -537,7 +537,7 @@ test(
   },
 );
 
-test('something that is no regular file is not written to', async () => {
+test('a file that is not a regular file is not written to', async () => {
   const it = recorder(scratch());
   it.recorder.stepped(report(0));
   await it.recorder.flush(500);
@@ -545,7 +545,7 @@ test('something that is no regular file is not written to', async () => {
   expect(existsSync(`${it.path}.1`)).toBe(false);
 });
 
-test('a line at rest is small: a step that decides nothing has about 300 bytes before it is compressed', async () => {
+test('a step that decides nothing has a small line of about 300 bytes before compression', async () => {
   const it = recorder();
   for (let second = 0; second < 100; second++) it.recorder.stepped(report(second));
   it.recorder.close();

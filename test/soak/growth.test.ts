@@ -10,18 +10,18 @@ const COUNT: Allowance = { upTo: 2, leak: 'any' };
 
 describe('growth is reported', () => {
   test.each<[rule: string, allowance: Allowance, samples: number[], leaks: boolean]>([
-    ['not of a heap with collections', RSS, series(noise), false],
-    ['of a steady rise within larger noise', RSS, series((at) => 60 + 6 * at + noise(at)), true],
+    ['not for a heap with collections', RSS, series(noise), false],
+    ['for a steady rise within larger noise', RSS, series((at) => 60 + 6 * at + noise(at)), true],
     ['not within the allowance', RSS, series((at) => 60 + 3 * at + noise(at)), false],
-    ['not of a single step', RSS, series((at) => (at < 0.4 ? 60 : 70)), false],
-    ['not of a rise that stops', RSS, series((at) => 60 + 10 * Math.min(1, at * 2)), false],
-    ['of a single step beyond the cap', RSS, quarters(60, 70, 70.5, 120), true],
-    ['of a step beyond the cap before a lower last quarter', RSS, quarters(60, 76, 60, 60), true],
-    ['not of a step as large as the cap', RSS, quarters(60, 75, 75, 75), false],
-    ['not of a fall', RSS, series((at) => 60 - 20 * at), false],
-    ['of descriptors that stay open after a step', COUNT, series((at) => (at < 0.4 ? 40 : 43)), true],
-    ['not of descriptors open for a moment', COUNT, series((at) => 40 + (Math.round(at * 400) % 5 === 0 ? 9 : 0)), false],
-    ['not of as many descriptors as allowed', COUNT, series((at) => (at < 0.5 ? 40 : 42)), false],
+    ['not for a single step', RSS, series((at) => (at < 0.4 ? 60 : 70)), false],
+    ['not for a rise that stops', RSS, series((at) => 60 + 10 * Math.min(1, at * 2)), false],
+    ['for a single step beyond the cap', RSS, quarters(60, 70, 70.5, 120), true],
+    ['for a step beyond the cap before a lower last quarter', RSS, quarters(60, 76, 60, 60), true],
+    ['not for a step as large as the cap', RSS, quarters(60, 75, 75, 75), false],
+    ['not for a fall', RSS, series((at) => 60 - 20 * at), false],
+    ['for descriptors that stay open after a step', COUNT, series((at) => (at < 0.4 ? 40 : 43)), true],
+    ['not for descriptors that are open for a moment', COUNT, series((at) => 40 + (Math.round(at * 400) % 5 === 0 ? 9 : 0)), false],
+    ['not for as many descriptors as allowed', COUNT, series((at) => (at < 0.5 ? 40 : 42)), false],
   ])('%s', (_rule, allowance, samples, leaks) => {
     expect(growthOf(samples, allowance).leaks).toBe(leaks);
   });

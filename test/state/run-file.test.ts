@@ -23,14 +23,14 @@ function crashingAt(times: readonly number[], { path = place(), bootId = 'boot' 
 
 test.each<[rule: string, times: number[], crashes: number[]]>([
   ['the first run', [0], [0]],
-  ['each run after a crash counts it', [0, 100, 200], [0, 1, 2]],
+  ['each run after a crash counts the crash', [0, 100, 200], [0, 1, 2]],
   ['a crash as old as the time counts', [0, 100, 700], [0, 1, 2]],
-  ['an older one does not', [0, 100, 701], [0, 1, 1]],
+  ['an older run does not count', [0, 100, 701], [0, 1, 1]],
 ])('%s', (_rule, times, crashes) => {
   expect(crashingAt(times)).toEqual(crashes);
 });
 
-test('a stop is no crash, and forgets those before', () => {
+test('a stop is not a crash, and forgets those before', () => {
   const path = place();
   crashingAt([0, 100], { path });
   const stopped = new RunFile(path, { bootId: 'boot', withinMs: 600, nowMs: () => 200 });
@@ -52,7 +52,7 @@ test('a run that has lasted forgets the crashes before it, and its own crash cou
   expect(crashingAt([300], { path })).toEqual([1]);
 });
 
-test('a run of another boot was no crash', () => {
+test('a run of another boot is not a crash', () => {
   const path = place();
   crashingAt([0, 100, 200], { path });
   expect(crashingAt([10, 20], { path, bootId: 'next' })).toEqual([0, 1]);
@@ -64,7 +64,7 @@ test('a damaged file is a run that crashed', () => {
   expect(crashingAt([0], { path })).toEqual([1]);
 });
 
-test('what the running evictd has noted is read without a change', () => {
+test('the file of the running evictd is read without a change', () => {
   const path = place();
   expect(crashesNotedIn(path)).toBe(0);
   const runs = (): RunFile => new RunFile(path, { bootId: 'boot', withinMs: 1000, nowMs: () => 10 });

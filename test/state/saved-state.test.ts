@@ -56,13 +56,13 @@ test('a pause by an operator is restored with the same end, and is written at on
   expect(significance(state)).not.toBe(significance(saved.state));
 });
 
-test('the time that the machine slept counts for what was seen', () => {
+test('the time that the machine slept counts for saved times', () => {
   const { state, abandoned } = restoreState(left(at(101, 1101)), owner, policy([hard]), at(103, 1203));
   expect(state.lastStepNs).toBe(0n); // 100 of the 102 s were sleep
   expect([...abandoned]).toEqual([[1, 'no evictd ran for 102 s']]);
 });
 
-test('the state of an evictd of the former format is restored', () => {
+test('the state of an evictd with the former format is restored', () => {
   const saved = bequest();
   const waiting = { name: 'web', path: '/web', taint: 'k=v:NoExecute', createdNs: 1n, dueNs: 900n * SECOND };
   const taintEvictions = new Map([['/web#7', waiting]]);
@@ -77,22 +77,22 @@ test('the state of an evictd of the former format is restored', () => {
   expect(state.taintEvictions.get('/web#7')).toMatchObject({ name: 'web', path: '/web', taint: 'k=v:NoExecute' });
 });
 
-describe('these states are discarded, and evictd starts', () => {
+describe('a saved state that is discarded, and evictd still starts', () => {
   test.each<[rule: string, text: string, own: typeof owner, now: Clocks, reason: RegExp]>([
     ['a state of another boot', left(at(101)), { ...owner, bootId: 'another' }, at(103), /^it is of another boot$/],
-    ['one of a boot that is not known', left(at(101), { ...owner, bootId: '' }), { ...owner, bootId: '' }, at(103), /is not known$/],
-    ['one of another node', left(at(101)), { ...owner, node: '/web' }, at(103), /^it is of another node \("machine"\)$/],
-    ['one of another node cgroup of that name', left(at(101)), { ...owner, cgroupId: '5' }, at(103), /^it is of another node cgroup/],
-    ['one of a later time', left(at(101)), owner, at(100), /clocks are ahead/],
-    ['one of a later time, by the clock that includes sleep', left(at(101, 200)), owner, at(103, 199), /clocks are ahead/],
+    ['a state of an unknown boot', left(at(101), { ...owner, bootId: '' }), { ...owner, bootId: '' }, at(103), /is not known$/],
+    ['a state of another node', left(at(101)), { ...owner, node: '/web' }, at(103), /^it is of another node \("machine"\)$/],
+    ['a state of another node cgroup of that name', left(at(101)), { ...owner, cgroupId: '5' }, at(103), /^it is of another node cgroup/],
+    ['a state from a later time', left(at(101)), owner, at(100), /clocks are ahead/],
+    ['a state from a later time, by the clock that includes sleep', left(at(101, 200)), owner, at(103, 199), /clocks are ahead/],
     [
-      'one of a later format',
+      'a state in a later format',
       left(at(101)).replace('"format":4', '"format":5'),
       owner,
       at(103),
       /^it has format 5, and this evictd reads the formats 3 and 4$/,
     ],
-    ['no JSON', left(at(101)).slice(1), owner, at(103), /^it is not a state of evictd/],
+    ['text that is not JSON', left(at(101)).slice(1), owner, at(103), /^it is not a state of evictd/],
     ['other JSON', 'null', owner, at(103), /^it is not a state of evictd/],
     ['a part that is missing', left(at(101)).replace('"clocks"', '"other"'), owner, at(103), /^it is not a state of evictd/],
   ])('%s', (_rule, text, own, now, reason) => {
@@ -102,7 +102,7 @@ describe('these states are discarded, and evictd starts', () => {
   });
 });
 
-test('the first place that is wrong is named; a part may be missing, and there may be others', () => {
+test('the first invalid place is named, and parts may be missing or additional', () => {
   const whole = fromJson({ ...JSON.parse(left(at(101))), more: 1 }) as { readonly state: object };
   expect(savedStateProblem(whole)).toBeUndefined();
   expect(savedStateProblem({ ...whole, state: {} })).toBeUndefined();
@@ -112,7 +112,7 @@ test('the first place that is wrong is named; a part may be missing, and there m
   expect(savedStateProblem(7)).toBe('the whole');
 });
 
-test('what has grown since an eviction is known over a restart; sleep moves its times', () => {
+test('growth since an eviction is known after a restart, and sleep moves its times', () => {
   const { state } = restoreState(left(at(101, 1101)), owner, policy([hard]), at(103, 1203));
   const outside = {
     cgroups: new Map([['some', 5n]]),
@@ -149,7 +149,7 @@ test('a part that an older evictd did not save has its initial value', () => {
   });
 });
 
-describe('a part of it that is something else is noticed, whatever it is, and evictd starts', () => {
+describe('a part of the saved state with any other value is detected, and evictd starts', () => {
   type Path = readonly (string | number)[];
   const whole = JSON.parse(left(at(101))) as Record<string, unknown>;
   const isParent = (value: unknown): value is Record<string | number, unknown> => typeof value === 'object' && value !== null;
@@ -170,7 +170,7 @@ describe('a part of it that is something else is noticed, whatever it is, and ev
   };
   const places = placesIn(whole);
 
-  test('there is something to be damaged', () => {
+  test('has places to change', () => {
     const names = places.map((path) => path.join('.'));
     expect(names).toEqual(
       expect.arrayContaining([
@@ -246,19 +246,19 @@ describe('the units that are kept stopped, read without the rest of the state', 
   const held = new Map(['a.service', 'b.service'].map((unit) => [unit, hold(unit)]));
   const text = savedStateText(owner, at(101), { ...rest, state: { ...known, held } });
 
-  test('are those of this boot, of any node; a state of another boot keeps none stopped', () => {
+  test('are those of this boot, of any node, and a state of another boot has none', () => {
     expect(heldIn(text, 'this-boot')).toEqual({ node: 'machine', holds: [hold('a.service'), hold('b.service')] });
     expect(heldIn(text, 'another').holds).toEqual([]);
   });
 
-  test('withoutHeld removes those that were started, and nothing else', () => {
+  test('without the started ones, written by withoutHeld, leave the rest unchanged', () => {
     const left = withoutHeld(text, new Set(['a.service']));
     expect(heldIn(left, 'this-boot').holds).toEqual([hold('b.service')]);
     expect(restoreState(left, owner, policy([hard]), at(103))).toMatchObject({ state: { decisions: 1, evictions: [{ phase: 'dying' }] } });
     expect(withoutHeld(text, new Set())).toBe(text);
   });
 
-  test('a state that cannot be understood', () => {
+  test('in a state of another format are an error', () => {
     expect(() => heldIn(text.replace(/"format":\d+/, '"format":0'), 'this-boot')).toThrow(/^it has format 0/);
     expect(() => heldIn(text.replace('"held":{"map"', '"held":{"set"'), 'this-boot')).toThrow(/^it is not a state of evictd/);
   });

@@ -31,12 +31,12 @@ function written(...texts: string[]): void {
   file.close();
 }
 
-test('there is nothing in a file that is new', () => {
+test('a new file has no text', () => {
   expect(found()).toEqual({ text: undefined, torn: 0 });
 });
 
 test.each<[texts: string[]]>([[['a']], [['a', 'b']], [['a', 'b', 'c']], [['', 'żółć', '']]])(
-  'the last of %j comes back, however often it is opened',
+  'the last text of %j is read, however often the file is opened',
   (texts) => {
     written(...texts);
     expect(found()).toEqual({ text: texts.at(-1), torn: 0 });
@@ -44,7 +44,7 @@ test.each<[texts: string[]]>([[['a']], [['a', 'b']], [['a', 'b', 'c']], [['', '�
   },
 );
 
-test('it has its full size and its pages from the start', () => {
+test('the file has its full size and its pages from the start', () => {
   const file = new StateFile(path, 64 * 1024);
   expect(statSync(path).size).toBe(128 * 1024);
   expect(statSync(path).blocks * 512).toBeGreaterThanOrEqual(128 * 1024);
@@ -53,9 +53,9 @@ test('it has its full size and its pages from the start', () => {
 
 test.each<[rule: string, length: number]>([
   ['shorter than the one that it replaces', 4],
-  ['as long', 20],
+  ['as long as the one that it replaces', 20],
   ['longer', 60],
-])('cut off at any byte, a text that is %s leaves the one before', (_rule, length) => {
+])('a write that is cut off at any byte of a text that is %s leaves the text before', (_rule, length) => {
   const [older, before, next] = ['o'.repeat(20), 'before', 'n'.repeat(length)];
   written(older, before);
   const base = readFileSync(path);
@@ -83,7 +83,7 @@ test.each<[rule: string, length: number]>([
   expect(outcomes.get('torn')).toBeGreaterThanOrEqual(length); // the magic number and the first bytes of the sequence number are unchanged
 });
 
-test('a byte that is another one anywhere in the newest text is noticed', () => {
+test('a changed byte anywhere in the newest text is detected', () => {
   written('older', 'newest');
   const base = readFileSync(path);
   const slot = base.includes('newest', SLOT) ? SLOT : 0;
@@ -103,20 +103,20 @@ test.each<[rule: string, content: Buffer, torn: number]>([
   ['zeros', Buffer.alloc(2 * SLOT), 0],
   ['something else', Buffer.alloc(2 * SLOT, 'garbage '), 2],
   ['cut off in the middle of a header', Buffer.alloc(30, 1), 0],
-])('a file that is %s has no state, and becomes one', (_rule, content, torn) => {
+])('a file that is %s has no state, and becomes a state file', (_rule, content, torn) => {
   writeFileSync(path, content);
   expect(found()).toEqual({ text: undefined, torn });
   written('a');
   expect(found()).toEqual({ text: 'a', torn: 0 });
 });
 
-test('slots of another size are read: another version made them', () => {
+test('slots of another size, from another version, are read', () => {
   written('a', 'b');
   expect(found(1024)).toEqual({ text: 'b', torn: 0 });
   expect(statSync(path).size).toBe(2048);
 });
 
-test('what does not fit is refused, and the text before stays', () => {
+test('a text that does not fit is refused, and the text before stays', () => {
   const file = new StateFile(path, SLOT);
   file.write('a');
   expect(file.fits('x'.repeat(SLOT - HEADER))).toBe(true);
@@ -126,7 +126,7 @@ test('what does not fit is refused, and the text before stays', () => {
   expect(found().text).toBe('a');
 });
 
-test('a link in the place of the new file is not followed', () => {
+test('a link at the path of the new file is not followed', () => {
   const other = join(directory, 'other');
   writeFileSync(other, 'untouched');
   symlinkSync(other, `${path}.new`);
@@ -135,7 +135,7 @@ test('a link in the place of the new file is not followed', () => {
 });
 
 test.each<[texts: string[]]>([[['oldest', 'older', 'newer']], [['older', 'newer']]])(
-  'where it is, it is written to: after %j opening it changes nothing, and the next text takes the place of the older one',
+  'after %j opening an existing file changes nothing, and the next text replaces the older one',
   (texts) => {
     written(...texts);
     const [{ ino }, content] = [statSync(path), readFileSync(path)];
@@ -147,8 +147,8 @@ test.each<[texts: string[]]>([[['oldest', 'older', 'newer']], [['older', 'newer'
   },
 );
 
-describe('on a full filesystem', () => {
-  test('an earlier one is continued', () => {
+describe('the state file on a full filesystem', () => {
+  test('continues an existing file', () => {
     const full = fullFilesystem();
     path = join(full.directory, 'state');
     written('a', 'b');
@@ -159,7 +159,7 @@ describe('on a full filesystem', () => {
     expect(readdirSync(full.directory).sort()).toEqual(['filler', 'state']);
   });
 
-  test('… at its size, where that is another one', () => {
+  test('continues an existing file of another size, at that size', () => {
     const full = fullFilesystem();
     path = join(full.directory, 'state');
     written('a', 'b');
@@ -173,7 +173,7 @@ describe('on a full filesystem', () => {
     expect(statSync(path).size).toBe(2 * SLOT);
   });
 
-  test('where there is none, nothing is left behind, a text is refused with the reason, and it is made when there is room', () => {
+  test('leaves no file behind if there is none, refuses a text with the reason, and is made when there is space', () => {
     const full = fullFilesystem();
     path = join(full.directory, 'state');
     full.fill();

@@ -41,7 +41,7 @@ function keeping(limit = Infinity, write: (text: string) => void = () => undefin
   return { keeper, texts, said, forgotten, last };
 }
 
-test('a change is written at once, passing time once a second, and nothing otherwise', () => {
+test('a change is written at once, a later time once a second, and nothing otherwise', () => {
   const { keeper, texts } = keeping();
   const now = process.hrtime.bigint();
   const quiet = { ...initialState, lastStepNs: 1n };
@@ -61,7 +61,7 @@ test('a change is written at once, passing time once a second, and nothing other
   expect(texts).toHaveLength(3);
 });
 
-test('that a signal was sent is a change', () => {
+test('a sent signal is a change', () => {
   const { keeper, texts, last } = keeping();
   const timeline = new Timeline(policy([hard]), candidates([workload('batch'), 300n * Mi]));
   timeline.memory(0, 50n);
@@ -102,7 +102,7 @@ test('a failed write is logged once, and tried again with every step', () => {
   expect([texts.length, said.length]).toEqual([1, 1]);
 });
 
-test('a drain of 2,000 containers fits, and another evictd goes on with it after each of its steps', () => {
+test('a drain of 2,000 containers fits, and another evictd continues it after each of its steps', () => {
   const all = Array.from({ length: 2000 }, (_, at) => {
     const path = `/system.slice/docker-${String(at).padStart(64, 'a')}.scope`;
     return [workload(`container-${String(at)}`, { path, id: `${path}#${String(2 ** 40 + at)}` }), 1n] as [Workload, bigint];
@@ -171,7 +171,7 @@ test.each([
   expect(forgotten.slice(1)).toEqual(unknown.length === 0 ? [] : [[]]);
 });
 
-test('all that operators can ask for fits, beside a drain, its evictions, and what is pending at an API server', () => {
+test('all requests of operators fit, beside a drain, its evictions, and pending calls to an API server', () => {
   const limit = STATE_BYTES / 2 - RECORD_HEADER_BYTES;
   const long = (at: number): string => `${'n'.repeat(60)}/${'p'.repeat(100)}-${String(at)}`;
   const all = Array.from({ length: 150 }, (_, at) => {
@@ -205,12 +205,12 @@ test('all that operators can ask for fits, beside a drain, its evictions, and wh
   ]);
 });
 
-test('the text for a standing order has no sections: they would leave it no room', () => {
+test('the text for a standing order has no sections, because they would leave it no space', () => {
   const { keeper } = keeping();
   expect((JSON.parse(keeper.text(initialState, NONE)) as { readonly sections: object }).sections).toEqual({});
 });
 
-test('an eviction that an operator has asked for is not lost, and one for a drain is found again', () => {
+test('an eviction that an operator requested is not lost, and one for a drain is found again', () => {
   const { keeper, last } = keeping();
   const asked = { kind: 'disruption', reason: 'eviction', message: 'uid 0 asked for it', by: 'uid 0', graceNs: 5n * SECOND } as const;
   keeper.keep(initialState, NONE);
@@ -225,7 +225,7 @@ test('an eviction that an operator has asked for is not lost, and one for a drai
   expect(last().state.disruptions).toEqual(again);
 });
 
-test('where not all fits, the evictions and the grace periods do', () => {
+test('where not everything fits, the evictions and the grace periods do', () => {
   const timeline = new Timeline(policy([hard]), candidates([workload('batch'), 300n * Mi]));
   timeline.memory(0, 50n);
   const many = <T>(value: T) => new Map(Array.from({ length: 1000 }, (_, at) => [`/workload-${String(at)}`, value]));

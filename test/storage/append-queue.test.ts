@@ -46,7 +46,7 @@ test('nothing is written before push returns; flush writes in order', async () =
   expect(written).toEqual([1, 2, 3]);
 });
 
-test('what could not be written waits in its place, and flush says so; only the first failure in a row is marked', async () => {
+test('an item that could not be written stays first, flush reports it, and only the first failure in a row is marked', async () => {
   const { queue, written, failures, fail } = queueOf();
   fail(true);
   for (const item of [1, 2]) queue.push(item);
@@ -60,7 +60,7 @@ test('what could not be written waits in its place, and flush says so; only the 
   expect(written).toEqual([1, 2]);
 });
 
-test('a write that hangs does not hold up flush, and shows in waitingMs', async () => {
+test('a write that hangs does not delay flush, and shows in waitingMs', async () => {
   const { queue } = queueOf({ write: () => new Promise(() => undefined) });
   queue.push(1);
   expect(await queue.flush(1)).toBe(false);

@@ -21,7 +21,7 @@ function scratch(): string {
   return directory;
 }
 
-test.each(ways)('%s: one with those above it; one that is there stays as it is', async (_name, make) => {
+test.each(ways)('%s: a directory is made with its parents, and an existing one stays unchanged', async (_name, make) => {
   const directory = join(scratch(), 'a/b/c');
   await make(directory);
   expect(statSync(directory).mode & 0o777).toBe(0o700);
@@ -30,19 +30,19 @@ test.each(ways)('%s: one with those above it; one that is there stays as it is',
   expect(statSync(join(directory, 'kept')).isDirectory()).toBe(true);
 });
 
-test.each(ways)('%s: not where a file stands, as it or above it', async (_name, make) => {
+test.each(ways)('%s: a directory is not made in place of a file, or below one', async (_name, make) => {
   const file = join(scratch(), 'file');
   writeFileSync(file, '');
   await expect(make(file)).rejects.toMatchObject({ code: 'EEXIST' });
   await expect(make(join(file, 'below'))).rejects.toMatchObject({ code: 'ENOTDIR' });
 });
 
-test.each(ways)('%s: where the kernel makes none, that is said, and it ends', async (_name, make) => {
+test.each(ways)('%s: an error is reported where the kernel makes no directory', async (_name, make) => {
   await expect(make('/proc/nope')).rejects.toMatchObject({ code: 'ENOENT' });
   await expect(make('/proc/nope/below')).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
-test('a file that cannot be replaced, because the disk is full, stays, and nothing is left beside it', () => {
+test('a file that cannot be replaced, because the disk is full, stays, and no temporary file is left', () => {
   const full = fullFilesystem();
   const path = join(full.directory, 'file');
   replaceFileSync(path, 'before', 0o600);

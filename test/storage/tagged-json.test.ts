@@ -6,34 +6,34 @@ const roundTrip = (value: unknown): unknown => fromJson(JSON.parse(JSON.stringif
 
 test.each<[rule: string, value: unknown]>([
   ['an integer beyond 2^53', 2n ** 70n + 1n],
-  ['a negative one', -1n],
-  ['a map whose keys are no texts', new Map([[1, { a: 2n }]])],
+  ['a negative integer', -1n],
+  ['a map with keys that are not texts', new Map([[1, { a: 2n }]])],
   ['a map in a set in a list', [new Set([new Map([['k', 1n]])])]],
   ['an object that looks like an integer', { bigint: 'no' }],
   ['an object that looks like a map', { map: [] }],
   ['an object that looks like an escaped one', { object: { set: 1 } }],
-  ['two keys, one of which is a mark', { bigint: 1, other: 2 }],
+  ['two keys, one of which is a tag', { bigint: 1, other: 2 }],
   ['a key that assigned would be the prototype', Object.fromEntries([['__proto__', { a: 1n }]])],
   ['null and false', [null, false, '', 0]],
-])('%s comes back as it was', (_rule, value) => {
+])('%s is read as it was written', (_rule, value) => {
   expect(roundTrip(value)).toEqual(value);
 });
 
-test('what is undefined is left out', () => {
+test('undefined values are left out', () => {
   expect(roundTrip({ a: undefined, b: 1 })).toStrictEqual({ b: 1 });
 });
 
 test.each<[rule: string, json: unknown]>([
   ['an integer that is a number', { bigint: 5 }],
-  ['an integer that is none', { bigint: 'five' }],
-  ['a map that is no list', { map: 1 }],
-  ['a map whose pairs are none', { map: [1] }],
-  ['a set that is no list', { set: {} }],
+  ['an invalid integer', { bigint: 'five' }],
+  ['a map that is not a list', { map: 1 }],
+  ['a map with invalid pairs', { map: [1] }],
+  ['a set that is not a list', { set: {} }],
 ])('%s is refused', (_rule, json) => {
   expect(() => fromJson(json)).toThrow();
 });
 
-test('whatever the core could hold', () => {
+test('any value of the core is read as it was written', () => {
   const { value } = fc.letrec((tie) => ({
     value: fc.oneof(
       { maxDepth: 4 },

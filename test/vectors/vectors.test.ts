@@ -24,7 +24,7 @@ describe('measured results', () => {
   });
 });
 
-describe('the runner', () => {
+describe('the runner of vectors', () => {
   let dir = '';
   beforeAll(() => {
     dir = mkdtempSync(join(tmpdir(), `evictd-test-${process.pid}-`));
@@ -39,11 +39,11 @@ describe('the runner', () => {
   const good = '{"name":"a","why":"right","input":"1s","expect":{"ok":true,"ns":"1000000000","string":"1s"}}';
   const bad = '{"name":"b","why":"wrong","input":"1s","expect":{"ok":true,"ns":"1000000001","string":"1s"}}';
 
-  test('all passed', () => {
+  test('passes all vectors', () => {
     expect(runVectors([write('duration.jsonl', good)])).toEqual({ exitCode: 0, stdout: '1 passed, 0 failed\n', stderr: '' });
   });
 
-  test('a failing line is printed with its place, name, what was expected and what came', () => {
+  test('prints a failing line with its position, name, expectation and result', () => {
     const path = write('duration.jsonl', good, '', bad);
     expect(runVectors([path])).toEqual({
       exitCode: 1,
@@ -55,7 +55,7 @@ describe('the runner', () => {
     });
   });
 
-  test('lines of several files are added up', () => {
+  test('adds up the lines of several files', () => {
     const quantity = write('quantity.jsonl', '{"name":"a","why":"","input":"x","expect":{"ok":false,"error":"y"}}');
     const run = runVectors([write('duration.jsonl', good), quantity]);
     expect(run.exitCode).toBe(1);
@@ -72,7 +72,7 @@ describe('the runner', () => {
     ],
     ['an expectation that is left out', 'duration.jsonl', '{"name":"a","input":"1s","expect":{"ok":true,"string":"1s"}}', 'ns'],
     [
-      'a value marked as not to be tested does not excuse the rest',
+      'a value marked as not to be tested does not excuse the others',
       'quantity.jsonl',
       '{"name":"a","input":"-1","expect":{"ok":true,"string":"-1","canonical":"-1","format":"DecimalSI","sign":-1,"nano":"-1000000001","milli":"-1000","valueObserved":"1","valueDocumented":"-1"}}',
       'nano',
@@ -97,24 +97,24 @@ describe('the runner', () => {
       `:2: unknown area: the line looks like none, and the file's name is not one of ${[...AREAS.keys()].join(', ')}, with .jsonl`,
     ],
     ['bad JSON, by its line', 65, 'duration.jsonl', [good, '', '{"name":'], ':3: '],
-    ['no object', 65, 'duration.jsonl', ['[]'], ':1: a JSON object is expected'],
-    ['no name', 65, 'duration.jsonl', ['{"input":"1s","expect":{"ok":true}}'], ':1: "name" must be a text'],
-    ['the same name twice', 65, 'duration.jsonl', [good, good], ':2: "a" is the name of an earlier line, too'],
-    ['no input', 65, 'duration.jsonl', [good, '{"name":"b","expect":{"ok":true}}'], ':2: "input" must be a text'],
+    ['a line that is not an object', 65, 'duration.jsonl', ['[]'], ':1: a JSON object is expected'],
+    ['a line without a name', 65, 'duration.jsonl', ['{"input":"1s","expect":{"ok":true}}'], ':1: "name" must be a text'],
+    ['a line without an input', 65, 'duration.jsonl', [good, good], ':2: "a" is the name of an earlier line, too'],
+    ['a line without an expectation', 65, 'duration.jsonl', [good, '{"name":"b","expect":{"ok":true}}'], ':2: "input" must be a text'],
     ['no expectation', 65, 'quantity.jsonl', ['{"name":"b","input":"1"}'], ':1: "expect" must be an object with "ok"'],
-    ['no line at all', 65, 'duration.jsonl', [''], ':1: no vectors'],
+    ['a file without a line', 65, 'duration.jsonl', [''], ':1: no vectors'],
   ])('%s', (_rule, exitCode, name, lines, message) => {
     const path = write(name, ...lines);
     const run = runVectors([path]);
     expect({ ...run, stderr: run.stderr.startsWith(path + message) }).toEqual({ exitCode, stdout: '', stderr: true });
   });
 
-  test.each(ownFiles)('under another name the fields of a line tell its area: %s', (name) => {
+  test.each(ownFiles)('finds the area of a line by its fields under another file name: %s', (name) => {
     const { vectors } = readVectorFile(join(import.meta.dirname, name));
     expect([...new Set(vectors.map(({ line }) => `${String(lineArea(line))}.jsonl`))]).toEqual([name]);
   });
 
-  test('lines of several areas in one file', () => {
+  test('reads lines of several areas in one file', () => {
     const quantity = '{"name":"q","why":"","input":"x","expect":{"ok":false,"error":"y"}}';
     const { exitCode, stdout } = runVectors([write('more.json', good, bad, quantity)]);
     expect({ exitCode, failed: stdout.match(/FAIL \S+ (\S)/g)?.map((text) => text.at(-1)) }).toEqual({ exitCode: 1, failed: ['b', 'q'] });
@@ -127,7 +127,7 @@ describe('the runner', () => {
     ['150%', '"value":"3072","string":"3Ki","float32":1.5'],
     ['NaN%', '"value":"-9223372036854775808","string":"-8Ei","float32":"NaN"'],
     ['0', '"value":"0","string":"0"'],
-  ])('any threshold or minimum reclaim resolves: %s', (value, resolved) => {
+  ])('resolves any threshold or minimum reclaim: %s', (value, resolved) => {
     const line = `{"name":"a","kind":"resolve","value":"${value}","capacity":"2048","expect":{${resolved}}}`;
     expect(runVectors([write('thresholds.jsonl', line)])).toEqual({ exitCode: 0, stdout: '1 passed, 0 failed\n', stderr: '' });
   });
@@ -143,17 +143,17 @@ describe('the runner', () => {
         '"expect":[[{"error":null,"nodeConditions":[],"evicted":[],"kills":[],"events":[],"gc":[],"evictionCounts":{},"summaryReads":1}]]}',
     ],
     ['thresholds', 'thresholds.jsonl', '{"name":"a","kind":"parse","config":{"evictionHard":null},"expect":{"ok":true,"thresholds":null}}'],
-  ])('null is an empty list: %s', (_rule, name, line) => {
+  ])('reads null as an empty list: %s', (_rule, name, line) => {
     expect(runVectors([write(name, line)])).toEqual({ exitCode: 0, stdout: '1 passed, 0 failed\n', stderr: '' });
   });
 
-  test('a missing file', () => {
+  test('refuses a missing file', () => {
     const run = runVectors([join(dir, 'nowhere', 'duration.jsonl')]);
     expect(run.exitCode).toBe(66);
     expect(run.stderr).toContain('ENOENT');
   });
 
-  test('nothing is run unless all files can be read', () => {
+  test('runs nothing unless all files can be read', () => {
     expect(runVectors([write('duration.jsonl', bad), join(dir, 'signals.jsonl')]).stdout).toBe('');
   });
 
@@ -164,16 +164,16 @@ describe('the runner', () => {
       return { status, last: stdout.trimEnd().split('\n').at(-1), stderr };
     };
 
-    test('without a file all files here are run', () => {
+    test('runs all files here without a file argument', () => {
       const lines = ownFiles.reduce((sum, name) => sum + readVectorFile(join(import.meta.dirname, name)).vectors.length, 0);
       expect(command()).toEqual({ status: 0, last: `${lines} passed, 0 failed`, stderr: '' });
     }, 60_000);
 
-    test('the exit status is that of the run', () => {
+    test('has the exit status of the run', () => {
       expect(command(write('duration.jsonl', good, bad))).toEqual({ status: 1, last: '1 passed, 1 failed', stderr: '' });
     }, 60_000);
 
-    test('there are no options', () => {
+    test('has no options', () => {
       expect(command('--help')).toEqual({ status: 64, last: '', stderr: '--help: no such option. Usage: npm run vectors -- [FILE…]\n' });
     }, 60_000);
   });
@@ -182,9 +182,9 @@ describe('the runner', () => {
 describe('lossless JSON', () => {
   test.each<[rule: string, text: string, value: unknown]>([
     ['the largest safe integer is a number', '[9007199254740991]', [9007199254740991]],
-    ['the next one is a bigint', '[9007199254740992]', [9007199254740992n]],
+    ['the next integer is a bigint', '[9007199254740992]', [9007199254740992n]],
     ['negative', '{"a":-9223372036854775808}', { a: -9223372036854775808n }],
-    ['at the top', '18446744073709551615', 18446744073709551615n],
+    ['a number as the whole document', '18446744073709551615', 18446744073709551615n],
     ['digits in a text stay', '{"9007199254740993":"9007199254740993"}', { '9007199254740993': '9007199254740993' }],
     ['behind an escaped quote, too', '["\\"9007199254740993"]', ['"9007199254740993']],
     ['a float stays a number', '[9007199254740993.5,9007199254740993e0]', [9007199254740994, 9007199254740992]],
@@ -192,7 +192,7 @@ describe('lossless JSON', () => {
     expect(parseJson(text)).toEqual(value);
   });
 
-  test.each(['[09007199254740993]', '[9007199254740993', '{"a":9007199254740993x}', ''])('no JSON: %j', (text) => {
+  test.each(['[09007199254740993]', '[9007199254740993', '{"a":9007199254740993x}', ''])('text that is not JSON: %j', (text) => {
     expect(() => parseJson(text)).toThrow(SyntaxError);
   });
 });

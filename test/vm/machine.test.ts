@@ -15,24 +15,24 @@ const suite = JSON.parse(process.env.EVICTD_VM_SUITE ?? 'null') as Suite | null;
 describe.runIf(suite)('the machine of this suite (tried by make vm)', () => {
   const { cgroup, swap, memoryNodes = 1 } = suite?.machine ?? { cgroup: 'v2', swap: false };
 
-  test('the memory controller is in the expected hierarchy', () => {
+  test('has the memory controller in the expected hierarchy', () => {
     expect(memoryController()?.version).toBe(cgroup === 'v2' ? 2 : 1);
     expect({ hasMemoryV1, hasMemoryV2 }).toEqual({ hasMemoryV1: cgroup !== 'v2', hasMemoryV2: cgroup === 'v2' });
   });
 
-  test('v2 and hybrid have a cgroup2 mount, v1 has none', () => {
+  test('has a cgroup2 mount on v2 and hybrid, and none on v1', () => {
     expect(hasCgroup2).toBe(cgroup !== 'v1');
   });
 
-  test('swap is on if the machine has swap', () => {
+  test('has swap if it is configured', () => {
     expect(hasSwap).toBe(swap);
   });
 
-  test('its memory is divided into the expected nodes', () => {
+  test('has its memory divided into the expected nodes', () => {
     expect(numbersIn(readFileSync('/sys/devices/system/node/has_memory', 'latin1'))).toHaveLength(memoryNodes);
   });
 
-  test('root has every capability that was not dropped', () => {
+  test('gives root every capability that was not dropped', () => {
     const [, effective = '0'] = /^CapEff:\s*(\w+)/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
     const last = Number(readFileSync('/proc/sys/kernel/cap_last_cap', 'utf8'));
     const all = (1n << BigInt(last + 1)) - 1n;
@@ -41,11 +41,11 @@ describe.runIf(suite)('the machine of this suite (tried by make vm)', () => {
     expect(hasCapSysResource).toBe(!suite?.without);
   });
 
-  test('systemd is its init', () => {
+  test('has systemd as its init', () => {
     expect(hasSystemd).toBe(true);
   });
 
-  test('pressure is measured', () => {
+  test('measures pressure', () => {
     expect(readFileSync('/proc/pressure/memory', 'utf8')).toMatch(/^some avg10=/);
   });
 });

@@ -13,13 +13,25 @@ const report = (suite: string, results: Partial<Report>): Report => ({
 
 test.each<[rule: string, reports: Report[], never: string[]]>([
   ['skipped everywhere', [report('v2', { skipped: ['a > t'] }), report('v1', { skipped: ['a > t'] })], ['a > t']],
-  ['skipped in one, passed in another', [report('v2', { skipped: ['a > t'] }), report('v1', { passed: ['a > t'] })], []],
-  ['skipped in one, failed in another: it ran', [report('v2', { skipped: ['a > t'] }), report('v1', { failed: ['a > t'] })], []],
+  [
+    'a test skipped in one suite and passed in another ran',
+    [report('v2', { skipped: ['a > t'] }), report('v1', { passed: ['a > t'] })],
+    [],
+  ],
+  [
+    'a test skipped in one suite and failed in another ran',
+    [report('v2', { skipped: ['a > t'] }), report('v1', { failed: ['a > t'] })],
+    [],
+  ],
   ['skipped in the only suite that has it', [report('v2', { skipped: ['a > t'] }), report('v1', { passed: ['b > t'] })], ['a > t']],
-  ['for want of a compiler', [report('v2', { skipped: ['a > t (where there is a C compiler to count with)'] })], []],
+  [
+    'a test skipped for want of a compiler may be skipped',
+    [report('v2', { skipped: ['a > t (where there is a C compiler to count with)'] })],
+    [],
+  ],
   ['left out on purpose wherever it could run', [report('v2', { skipped: ['a > b > t'], only: /^(?!.*b t)/ })], []],
   [
-    'left out in one, skipped in another',
+    'a test left out in one suite and skipped in another never ran',
     [report('v2', { skipped: ['a > t'], only: /^(?!t)/ }), report('v1', { skipped: ['a > t'], only: /^(?!u)/ })],
     ['a > t'],
   ],
@@ -44,15 +56,15 @@ const some = { passed: ['a'], failed: [], skipped: [] };
 const none = { passed: [], failed: [], skipped: [] };
 
 test.each<[rule: string, given: Parameters<typeof judged>, lost: string | undefined]>([
-  ['all passed', [some, 0], undefined],
-  ['some failed', [{ ...some, failed: ['b'] }, 1], undefined],
+  ['all tests passed', [some, 0], undefined],
+  ['some tests failed', [{ ...some, failed: ['b'] }, 1], undefined],
   ['the machine went down in the middle', [some, 125, 'the kernel panicked'], 'status 125: the kernel panicked'],
-  ['it failed, but no test has', [some, 1], 'status 1'],
-  ['nothing was tried', [none, 0], 'status 0'],
+  ['the suite failed, but no test has', [some, 1], 'status 1'],
+  ['no test ran', [none, 0], 'status 0'],
   ['no file had ended', [undefined, 124, 'over the limit'], 'no file of tests had ended, status 124: over the limit'],
-  ['no file had ended, and it passes for well', [undefined, 0], 'no file of tests had ended, status 0'],
+  ['no file had ended, although the status is 0', [undefined, 0], 'no file of tests had ended, status 0'],
   ['ended by a signal', [undefined, null], 'no file of tests had ended, status null'],
-])('how a suite ended: %s', (_rule, given, lost) => {
+])('the result of a suite: %s', (_rule, given, lost) => {
   expect(judged(...given)).toEqual({ ...(given[0] ?? none), ...(lost !== undefined && { lost }) });
 });
 
@@ -63,11 +75,11 @@ test.each<[rule: string, given: Parameters<typeof saysNothing>, again: boolean]>
   ['over the time limit, with results', [some, 124, true], false],
   ['over the time limit, without any', [undefined, 124, false], true],
   ['no file had ended, whatever the status', [undefined, 1, true], true],
-])('run once more: %s', (_rule, given, again) => {
+])('whether a suite runs once more: %s', (_rule, given, again) => {
   expect(saysNothing(...given)).toBe(again);
 });
 
-test('run once more, a failure of the first run remains', () => {
+test('after a second run a failure of the first run remains', () => {
   const first = report('v2', { passed: ['a'], failed: ['b', 'c'], lost: 'status 125' });
   const second = report('v2', { passed: ['a', 'b', 'd'], failed: ['c'], logs: 'build/vm/v2-again' });
   expect(onceMore(first, second)).toEqual(

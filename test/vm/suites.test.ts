@@ -15,12 +15,12 @@ const filesOf = (suite: Suite): string[] => files.filter((file) => suite.files.s
 const leftOut = ({ only }: Suite): string[] => /^\^\(\?!\.\*\((.*)\)\)$/.exec(only?.source ?? '')?.[1]?.split('|') ?? [];
 
 describe.each(suites)('the suite $name', (suite) => {
-  test('each path is that of a test file', () => {
+  test('has only paths of test files', () => {
     const paths = [...suite.files, ...(suite.except ?? [])];
     expect(paths.filter((start) => !files.some((file) => file.startsWith(start)))).toEqual([]);
   });
 
-  test('each name that it leaves out is that of a test in its files, or in those of a suite with the same pattern', () => {
+  test('leaves out only names of tests in its files, or in those of a suite with the same pattern', () => {
     const text = suites
       .filter(({ only }) => only === suite.only)
       .flatMap(filesOf)

@@ -45,7 +45,7 @@ test.each([-1, 4294967296, 0.5, NaN])('exitNow(%d) is refused', (code) => {
   expect(thrownBy(() => native.exitNow(code))).toMatchObject({ code: 'ERR_OUT_OF_RANGE' });
 });
 
-test('nothing is watched at the start', () => {
+test('no watch is open at the start', () => {
   expect(native.watchCount()).toBe(0);
   expect(native.WAKE).toEqual({ FIRED: 1, GONE: 2 });
 });

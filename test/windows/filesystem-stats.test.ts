@@ -53,9 +53,9 @@ test('a request during another one is not started, a later one is', async () => 
 });
 
 test.each<[rule: string, path: string, errno: number]>([
-  ['for a missing drive', 'Y:\\', 3],
+  ['is for a missing drive', 'Y:\\', 3],
   ['below a missing directory', 'C:\\evictd-nowhere\\below', 3],
-  ['for a missing directory (Wine: ERROR_FILE_NOT_FOUND, Windows: 3)', 'C:\\evictd-nowhere', 2],
+  ['is for a missing directory (Wine: ERROR_FILE_NOT_FOUND, Windows: 3)', 'C:\\evictd-nowhere', 2],
 ])('the error number %s', async (_rule, path, errno) => {
   expect(await answer(open(path))).toMatchObject({ errno, totalBytes: 0n, availableBytes: 0n });
 });

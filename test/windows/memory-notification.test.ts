@@ -51,7 +51,7 @@ beforeEach(() => {
 });
 
 describe('MemoryNotification, fired by another process', () => {
-  test.each(['low', 'high'] as const)('%s: wakes with a time of the clock of hrtime', async (kind) => {
+  test.each(['low', 'high'] as const)('%s: the callback has a time of the clock of hrtime', async (kind) => {
     const wakes = new Wakes();
     const notification = watch(kind, wakes.onWake);
     expect([notification.live, notification.isSet(), wakes.seen]).toEqual([true, false, []]);
@@ -108,7 +108,7 @@ describe('MemoryNotification, fired by another process', () => {
 });
 
 describe('the end of a MemoryNotification', () => {
-  test('closed twice: it is dead, and fires no more', async () => {
+  test('closed twice leaves it dead, and it fires no more', async () => {
     const wakes = new Wakes();
     const notification = watch('low', wakes.onWake);
     condition('low', 'set');
@@ -122,7 +122,7 @@ describe('the end of a MemoryNotification', () => {
     expect(wakes.seen).toHaveLength(1);
   });
 
-  test('closed before the callback, it does not call', async () => {
+  test('closed before the callback prevents the callback', async () => {
     const [closed, other] = [new Wakes(), new Wakes()];
     const notification = watch('low', closed.onWake);
     watch('low', other.onWake);
@@ -176,9 +176,9 @@ describe('the end of a MemoryNotification', () => {
 });
 
 test.each<[fault: string, kind: unknown, onWake: unknown]>([
-  ['another kind', 'medium', () => undefined],
-  ['no kind', undefined, () => undefined],
-  ['no function', 'low', undefined],
+  ['an unknown kind', 'medium', () => undefined],
+  ['a missing kind', undefined, () => undefined],
+  ['a missing function', 'low', undefined],
 ])('%s is refused', (_fault, kind, onWake) => {
   expect(thrownBy(() => new native.MemoryNotification(kind as 'low', onWake as () => void))).toMatchObject({
     code: 'ERR_INVALID_ARG_TYPE',

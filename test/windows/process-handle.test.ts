@@ -64,7 +64,7 @@ describe('ProcessHandle', () => {
     expect([handle.live, lives(one)]).toEqual([false, true]);
   });
 
-  test('closed before the callback, it does not call', async () => {
+  test('closed before the callback does not call', async () => {
     const one = await child();
     const handle = new native.ProcessHandle(one.pid, one.createdAt, () => {
       throw new Error('called');
@@ -90,9 +90,9 @@ describe('ProcessHandle', () => {
   });
 
   test.each<[fault: string, pid: unknown, createdAt: unknown, onWake: unknown]>([
-    ['no number', undefined, 1n, () => undefined],
-    ['no time', 1, 1, () => undefined],
-    ['no function', 1, 1n, undefined],
+    ['a value that is not a number', undefined, 1n, () => undefined],
+    ['a missing time', 1, 1, () => undefined],
+    ['a missing function', 1, 1n, undefined],
   ])('%s is refused', (_fault, pid, createdAt, onWake) => {
     const make = () => new native.ProcessHandle(pid as number, createdAt as bigint, onWake as () => void);
     expect(thrownBy(make)).toMatchObject({ code: 'ERR_INVALID_ARG_TYPE' });

@@ -30,7 +30,7 @@ describe('ServiceDispatcher in a process that no service manager has started', (
     expect(status).toBe(1063); // ERROR_FAILED_SERVICE_CONTROLLER_CONNECT
   });
 
-  test('a second one fails: a process may connect only once', async () => {
+  test('fails a second time, because a process may connect only once', async () => {
     const failures: number[] = [];
     for (let times = 0; times < 2; times++) {
       const [made, said] = dispatcher();
@@ -41,7 +41,7 @@ describe('ServiceDispatcher in a process that no service manager has started', (
     expect(failures[1]).toBe(1056); // ERROR_SERVICE_ALREADY_RUNNING
   });
 
-  test('nothing can be reported', async () => {
+  test('reports nothing', async () => {
     const [made, said] = dispatcher();
     await said;
     expect(thrownBy(() => made.report('running'))).toMatchObject({ code: 'ERROR_SERVICE_NOT_ACTIVE', syscall: 'SetServiceStatus' });
@@ -49,7 +49,7 @@ describe('ServiceDispatcher in a process that no service manager has started', (
     made.close();
   });
 
-  test('closed at once it does not call', () => {
+  test('closed at once does not call', () => {
     const made = new native.ServiceDispatcher(NAME, () => {
       throw new Error('called');
     });
@@ -57,7 +57,7 @@ describe('ServiceDispatcher in a process that no service manager has started', (
     expect(native.watchCount()).toBe(0);
   });
 
-  test('a worker may end with one', async () => {
+  test('lets a worker end with one', async () => {
     const worker = new Worker(
       `const native = require(${JSON.stringify(addonPath)});
        new native.ServiceDispatcher('x', (control) => require('node:worker_threads').parentPort.postMessage(control));`,

@@ -25,25 +25,25 @@ describe('a glob over the name', () => {
     ['** in the middle', 'a/**/z', 'a/b/c/z', true],
     ['the slashes around ** are literal', 'a/**/z', 'a/z', false],
     ['*** is **', '***', 'a/b', true],
-    ['two stars apart backtrack', '*a*b', 'xaab', true],
-    ['? takes one', 'w?b', 'web', true],
-    ['? takes exactly one', 'web?', 'web', false],
+    ['two separate stars backtrack', '*a*b', 'xaab', true],
+    ['? matches one character', 'w?b', 'web', true],
+    ['? matches exactly one character', 'web?', 'web', false],
     ['? does not take a slash', 'a?b', 'a/b', false],
     ['? takes a character beyond the BMP whole', 'a?', 'a😀', true],
     ['a dot is a dot', 'a.service', 'a.service', true],
-    ['a dot is no wildcard', 'a.service', 'axservice', false],
+    ['a dot is not a wildcard', 'a.service', 'axservice', false],
     ['regular expression characters are literal', 'a+(b)[c]{2}^$|\\d', 'a+(b)[c]{2}^$|\\d', true],
-    ['a character class is not one', '[ab]', 'a', false],
-    ['an alternative is not one', 'a|b', 'a', false],
+    ['a character class is not special', '[ab]', 'a', false],
+    ['an alternative is not special', 'a|b', 'a', false],
     ['systemd escapes are literal', 'dev-\\x2dfoo.mount', 'dev-\\x2dfoo.mount', true],
     ['a hyphen is literal', 'a-c', 'b', false],
     ['a newline is a character for *', 'a*b', 'a\nb', true],
-    ['a byte that is no UTF-8, as it is shown', 'leak\\xff', 'leak\udcff', true],
+    ['a byte that is not UTF-8, as it is shown', 'leak\\xff', 'leak\udcff', true],
     ['another byte', 'leak\\xff', 'leak\udcfe', false],
-    ['such a byte is one character', 'leak?', 'leak\udcff', true],
+    ['a byte that is not UTF-8 is one character', 'leak?', 'leak\udcff', true],
     ['a control character, as it is shown', 'x\\x1b*', 'x\u001b[31mred', true],
     ['a control character itself', 'x\u001b*', 'x\u001b[31mred', true],
-    ['and for **', 'a**b', 'a\nb', true],
+    ['** matches a newline', 'a**b', 'a\nb', true],
     ['a newline at the end is not ignored', 'web', 'web\n', false],
     ['the empty glob', '', '', true],
     ['the empty glob matches nothing else', '', 'a', false],
@@ -52,7 +52,7 @@ describe('a glob over the name', () => {
   });
 });
 
-describe('name and path', () => {
+describe('a rule by name and path', () => {
   const workload = { name: 'web', path: '/workload.slice/web' };
   test.each<[rule: string, match: Rule['match'], matched: boolean]>([
     ['path is the full path', { path: '/workload.slice/web' }, true],
@@ -62,13 +62,13 @@ describe('name and path', () => {
     ['both match', { name: 'web', path: '/*/web' }, true],
     ['only the name matches', { name: 'web', path: '/other/*' }, false],
     ['only the path matches', { name: 'db', path: '/*/web' }, false],
-    ['neither given matches everything', {}, true],
+    ['a rule with neither matches everything', {}, true],
   ])('%s', (_rule, match, matched) => {
     expect(matches(match, workload)).toBe(matched);
   });
 });
 
-describe('rules combined', () => {
+describe('several rules for one workload', () => {
   const all = { name: '**' };
   const none = { name: 'absent' };
   const gpu = { key: 'gpu', operator: 'Exists', value: '', effect: 'NoSchedule' };
@@ -104,11 +104,11 @@ describe('rules combined', () => {
       ],
       { ...base, tolerations: [gpu, { ...gpu, effect: 'NoExecute', tolerationSeconds: 30n }], matched: [0, 1] },
     ],
-    ['no rules', [], { ...base, matched: [] }],
+    ['there are no rules', [], { ...base, matched: [] }],
     ['no rule matches', [{ match: none, critical: true, priority: 7 }], { ...base, matched: [] }],
     ['a rule without effect still matched', [{ match: all }], { ...base, matched: [0] }],
     [
-      'each key of one rule',
+      'each key of one rule is used',
       [{ match: all, critical: true, liftProtection: true, priority: -10, requestsMemory: 512n, terminationGracePeriodNs: 5n }],
       {
         critical: true,
@@ -183,14 +183,14 @@ describe('rules combined', () => {
     expect(effectOn(rules, {})).toEqual(effect);
   });
 
-  test('one workload leaves no trace on the next', () => {
+  test('the rules of one workload do not affect the next', () => {
     const effectOf = compileRules([{ match: { name: 'db' }, critical: true, priority: 9 }]);
     expect(effectOf({ name: 'db', path: '/db' }).critical).toBe(true);
     expect(effectOf({ name: 'web', path: '/web' })).toEqual({ ...base, matched: [] });
   });
 });
 
-describe('labels', () => {
+describe('rules by labels', () => {
   const labels = { app: 'web', 'app.kubernetes.io/part-of': 'shop' };
 
   test.each<[rule: string, labels: Readonly<Record<string, string>>, matched: boolean]>([
@@ -198,19 +198,19 @@ describe('labels', () => {
     ['another value', { app: 'db' }, false],
     ['a pattern of it', { app: 'w*' }, true],
     ['a label that it does not have', { tier: '*' }, false],
-    ['all of several', { app: 'web', 'app.kubernetes.io/part-of': 'shop' }, true],
-    ['one of several', { app: 'web', tier: 'front' }, false],
-    ['none asked for', {}, true],
-    ['what every object has is no label', { toString: '**' }, false],
+    ['all of several labels', { app: 'web', 'app.kubernetes.io/part-of': 'shop' }, true],
+    ['one of several labels', { app: 'web', tier: 'front' }, false],
+    ['no label in the rule', {}, true],
+    ['a property that every JavaScript object has is not a label', { toString: '**' }, false],
   ])('%s', (_rule, requested, matched) => {
     expect(matches({ labels: requested }, { labels })).toBe(matched);
   });
 
-  test('a workload without labels matches no rule with labels', () => {
+  test('do not match a workload without labels', () => {
     expect(matches({ labels: { app: '*' } }, {})).toBe(false);
   });
 
-  test('beside a name both must match', () => {
+  test('match only together with the name, if that is given', () => {
     expect(matches({ name: 'web', labels: { app: 'web' } }, { labels })).toBe(true);
     expect(matches({ name: 'db', labels: { app: 'web' } }, { labels })).toBe(false);
   });

@@ -5,7 +5,7 @@ import { containerOomScoreAdj } from './container-oom-score.js';
 
 const GIB = 1024n ** 3n;
 
-describe('containers of a pod', () => {
+describe('oom_score_adj of the containers of a pod', () => {
   const gi = (name: string, amount: number) => container(name, { memory: `${String(amount)}Gi` });
   const scores = (parts: Parameters<typeof podDocument>[0], capacity = 8n * GIB): Readonly<Record<string, number>> => {
     const workload = workloadOfPod(podDocument(parts));
@@ -14,7 +14,7 @@ describe('containers of a pod', () => {
   };
 
   test.each<[rule: string, spec: Readonly<Record<string, unknown>>, expected: Readonly<Record<string, number>>]>([
-    ['each by its own request', { containers: [gi('a', 1), gi('b', 2), container('c')] }, { a: 875, b: 750, c: 999 }],
+    ['follows the request of each container', { containers: [gi('a', 1), gi('b', 2), container('c')] }, { a: 875, b: 750, c: 999 }],
     ['init containers, too', { containers: [gi('a', 1)], initContainers: [gi('i', 2)] }, { a: 875, i: 750 }],
     [
       'a sidecar is as safe as the least regular container at least',
@@ -22,12 +22,12 @@ describe('containers of a pod', () => {
       { a: 875, b: 750, s: 875 },
     ],
     [
-      'and keeps what it asks for itself',
+      'of a sidecar follows its own request',
       { containers: [gi('a', 1)], initContainers: [sidecar('s', { memory: '2Gi' })] },
       { a: 875, s: 750 },
     ],
     [
-      'what the containers leave of the request of the pod is shared, init containers counted',
+      'shares the pod request that the containers leave, init containers counted',
       { containers: [gi('a', 1), container('b')], initContainers: [container('i')], resources: { requests: { memory: '4Gi' } } },
       { a: 750, b: 875, i: 875 },
     ],
@@ -41,9 +41,9 @@ describe('containers of a pod', () => {
       { containers: [gi('a', 1)], resources: { requests: { cpu: '1' } } },
       { a: 875 },
     ],
-    ['nor one with a limit alone', { containers: [gi('a', 1)], resources: { limits: { memory: '4Gi' } } }, { a: 875 }],
+    ['is unchanged by a pod-level limit alone', { containers: [gi('a', 1)], resources: { limits: { memory: '4Gi' } } }, { a: 875 }],
     ['beyond 8 PiB the product wraps around', { containers: [container('a', { memory: '9300000000000000' })] }, { a: 1064822155 }],
-    ['a part of a byte counts as one', { containers: [container('a', { memory: '1500m' })] }, { a: 999 }],
+    ['rounds a part of a byte up to one', { containers: [container('a', { memory: '1500m' })] }, { a: 999 }],
   ])('%s', (_rule, spec, expected) => {
     expect(scores({ spec })).toEqual(expected);
   });
@@ -64,7 +64,7 @@ describe('containers of a pod', () => {
     expect(scores({ spec, metadata })).toEqual({ app: score });
   });
 
-  test('no memory at all: nothing is divided by it', () => {
+  test('does not divide by a memory of zero', () => {
     expect(scores({ spec: { containers: [gi('a', 1)] } }, 0n)).toEqual({ a: 999 });
   });
 });

@@ -46,7 +46,7 @@ test.each<[rule: string, cause: ThresholdCause, words: string]>([
     because('pid.available', { kind: 'percentage', fraction: Math.fround(0.125), text: '12.5%' }, 4095n, 32_768n),
     'pids. Threshold quantity: 4Ki, available: 4095. ',
   ],
-  ['more processes than there may be', below('pid.available', '5', -3n), 'pids. Threshold quantity: 5, available: -3. '],
+  ['more processes than the limit', below('pid.available', '5', -3n), 'pids. Threshold quantity: 5, available: -3. '],
 ])('%s', (_rule, cause, words) => {
   const { message } = messageOf(cause, pod('p'), cause.threshold.signal);
   expect(message).toBe(`The node was low on resource: ${words}`);
@@ -55,7 +55,7 @@ test.each<[rule: string, cause: ThresholdCause, words: string]>([
 const low = 'The node was low on resource: memory. Threshold quantity: 1Gi, available: 900Mi. ';
 const memory = below('memory.available', '1Gi', 900n * Mi);
 
-test('memory: containers above their request, in the order of the statistics', () => {
+test('for memory the message names containers above their request, in the order of the statistics', () => {
   const containers = [
     container('above', { memory: '100Mi' }),
     container('equal', { memory: '50Mi' }),
@@ -89,11 +89,11 @@ test('memory: containers above their request, in the order of the statistics', (
 
 test.each<[rule: string, requests: Record<string, string>, stats: Partial<WorkloadStats>, used: string | undefined]>([
   ['above the request of the pod itself', { memory: '1.5Gi' }, { workingSetBytes: 1537n * Mi }, '1537Mi'],
-  ['within it: named all the same', { memory: '1.5Gi' }, { workingSetBytes: 1535n * Mi }, '1535Mi'],
+  ['it is within its request', { memory: '1.5Gi' }, { workingSetBytes: 1535n * Mi }, '1535Mi'],
   ['the working set is missing in its statistics', { memory: '1.5Gi' }, { memoryWithoutWorkingSet: true }, '0'],
-  ['it has no statistics of memory', { memory: '1.5Gi' }, {}, undefined],
-  ['it requests something else', { cpu: '1' }, { workingSetBytes: 1537n * Mi }, undefined],
-])('pod-level resources: %s', (_rule, requests, stats, used) => {
+  ['it has no memory statistics, and is not named', { memory: '1.5Gi' }, {}, undefined],
+  ['it has another request, and is not named', { cpu: '1' }, { workingSetBytes: 1537n * Mi }, undefined],
+])('with pod-level resources the message names the pod: %s', (_rule, requests, stats, used) => {
   const podLevel = { requests: resources(requests), limits: new Map() };
   const { message, annotations } = messageOf(memory, pod('p', { pod: { podLevel }, stats }));
   const sentence = used === undefined ? '' : `Pod p was using ${used}, request is 1536Mi, has larger consumption of memory. `;
@@ -106,13 +106,13 @@ test.each<[rule: string, requests: Record<string, string>, stats: Partial<Worklo
   });
 });
 
-test('of two containers with one name the first is blamed, or none', () => {
+test('the message names the first of two containers with one name, or none', () => {
   const containers = [container('twice', { memory: '1Gi' }), container('twice', {}, { kind: 'init' })];
   const stats = { containers: [containerStats('twice', { workingSetBytes: Gi })] };
   expect(messageOf(memory, pod('p', { pod: { containers }, stats })).message).toBe(low);
 });
 
-test('storage: a container of which both the writable layer and the logs are known', () => {
+test('for storage the message names a container with known writable layer and logs', () => {
   const containers = ['both', 'no-logs', 'no-rootfs'].map((name) => container(name, { 'ephemeral-storage': '1Gi' }));
   const stats = [
     containerStats('both', { rootfs: files(Gi), logs: files(1n) }),
@@ -128,7 +128,7 @@ test('storage: a container of which both the writable layer and the logs are kno
   });
 });
 
-test('of inodes no container is blamed', () => {
+test('for inodes the message names no container', () => {
   const usage = pod('p', {
     pod: { containers: [container('a')] },
     stats: { containers: [containerStats('a', { rootfs: files(9n, 9n), logs: files(9n, 9n) })] },
@@ -144,7 +144,7 @@ test('without statistics the message names no container', () => {
   expect(messageOf(memory, pod('p', { stats: null }))).toEqual({ message: low, annotations: {} });
 });
 
-test('a machine workload has no containers', () => {
+test('for a machine workload the message names no container', () => {
   expect(messageOf(memory, machine('m', Gi)).message).toBe(low);
 });
 
@@ -152,6 +152,6 @@ test.each<[breach: StorageBreach, words: string]>([
   [{ kind: 'emptyDir', volume: 'cache', limit: parseQuantity('1Gi') }, 'Usage of EmptyDir volume "cache" exceeds the limit "1Gi". '],
   [{ kind: 'pod', limit: parseQuantity('2Gi') }, 'Pod ephemeral local storage usage exceeds the total limit of containers 2Gi. '],
   [{ kind: 'container', container: 'a', limit: parseQuantity('1Gi') }, 'Container a exceeded its local ephemeral storage limit "1Gi". '],
-])('over a limit of its own: %#', (breach, message) => {
+])("the message of an eviction for a pod's own limit: %#", (breach, message) => {
   expect(messageOf({ kind: 'storage-limit', breach }, pod('p'))).toEqual({ message, annotations: null });
 });

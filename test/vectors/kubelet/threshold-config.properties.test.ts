@@ -63,7 +63,7 @@ function meaning({ signal, gracePeriodNs, value: of, minReclaim }: Threshold): u
   return [signal, gracePeriodNs, amountOf(of), minReclaim && amountOf(minReclaim)];
 }
 
-test('thresholds round-trip: written as they print and read again they mean the same', () => {
+test('printed thresholds parse to the same thresholds', () => {
   fc.assert(
     fc.property(config, (given) => {
       const thresholds = parseThresholdConfig(given);
@@ -73,7 +73,7 @@ test('thresholds round-trip: written as they print and read again they mean the 
   );
 });
 
-test('deriving the thresholds of the container filesystem again changes nothing, and touches no other signal', () => {
+test('updating the thresholds of the container filesystem twice changes nothing, and touches no other signal', () => {
   fc.assert(
     fc.property(config, fc.constantFrom('single', 'imagefs', 'split'), (given, layout) => {
       const thresholds = parseThresholdConfig(given).filter(

@@ -12,14 +12,14 @@ const nothing: ThresholdConfig = {
 
 /** As the kubelet v1.36.2 has it; hundreds more are in test/vectors/thresholds.jsonl. */
 test.each<[rule: string, config: Partial<ThresholdConfig>, thresholds: string[]]>([
-  ['nothing set', {}, []],
+  ['nothing is set', {}, []],
   [
     'sorted by signal',
     { evictionHard: { 'pid.available': '5', 'memory.available': '1Gi' } },
     ['memory.available<1Gi/0', 'pid.available<5/0'],
   ],
   [
-    'hard memory is copied to allocatable memory, with its own minimum reclaim',
+    'a hard memory threshold is copied to allocatable memory, with its own minimum reclaim',
     {
       enforceNodeAllocatable: ['none', 'pods'],
       evictionHard: { 'memory.available': '1Gi', 'nodefs.available': '5%' },
@@ -28,12 +28,12 @@ test.each<[rule: string, config: Partial<ThresholdConfig>, thresholds: string[]]
     ['allocatableMemory.available<1Gi/0+1Mi', 'memory.available<1Gi/0+1Mi', 'nodefs.available<5%/0'],
   ],
   [
-    'what is set for allocatable memory stays beside the copy',
+    'a threshold for allocatable memory stays beside the copy',
     { enforceNodeAllocatable: ['pods'], evictionHard: { 'memory.available': '1Gi', 'allocatableMemory.available': '2Gi' } },
     ['allocatableMemory.available<2Gi/0', 'allocatableMemory.available<1Gi/0', 'memory.available<1Gi/0'],
   ],
   [
-    'a soft one is not copied, unless its grace period is zero',
+    'a soft threshold is not copied, unless its grace period is zero',
     {
       enforceNodeAllocatable: ['pods'],
       evictionSoft: { 'memory.available': '1Gi' },
@@ -42,7 +42,7 @@ test.each<[rule: string, config: Partial<ThresholdConfig>, thresholds: string[]]
     ['memory.available<1Gi/1'],
   ],
   [
-    'a soft one whose grace period is zero is copied',
+    'a soft threshold with a grace period of zero is copied',
     {
       enforceNodeAllocatable: ['pods'],
       evictionSoft: { 'memory.available': '1Gi' },

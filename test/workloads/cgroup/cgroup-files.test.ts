@@ -22,19 +22,19 @@ function sampled(version: 1 | 2, countsCache: boolean, numbers: Partial<Numbers>
   return cgroupFiles(version, countsCache).sample(Float64Array.of(NaN, ...fields), 1);
 }
 
-describe.each([1, 2] as const)('cgroup v%i', (version) => {
+describe.each([1, 2] as const)('the files of cgroup v%i', (version) => {
   test.each<[rule: string, countsCache: boolean, numbers: Partial<Numbers>, workingSet: bigint | undefined]>([
-    ['as on a kubelet, active page cache is usage', true, {}, 70n],
-    ['with reclaimable-cache it is none, nor is slab that the kernel can drop', false, {}, version === 1 ? 25n : 20n],
-    ['never below 0: the numbers are of two moments', false, { usage: 60 }, 0n],
-    ['as on a kubelet it is not needed', true, { active: NaN }, 70n],
+    ['count active page cache as usage, as on a kubelet', true, {}, 70n],
+    ['with reclaimable-cache count neither page cache nor reclaimable slab', false, {}, version === 1 ? 25n : 20n],
+    ['give at least 0, because the numbers are of two moments', false, { usage: 60 }, 0n],
+    ['need no reclaimable memory as on a kubelet', true, { active: NaN }, 70n],
     ['else nothing is known without it', false, { active: NaN }, undefined],
-    ['nothing is known without the usage', true, { usage: NaN }, undefined],
+    ['give no working set without the usage', true, { usage: NaN }, undefined],
   ])('%s', (_rule, countsCache, numbers, workingSet) => {
     expect(sampled(version, countsCache, numbers)?.workingSetBytes).toBe(workingSet);
   });
 
-  test.each([true, false])('the native layer compares the same number (active page cache is usage: %s)', (countsCache) => {
+  test.each([true, false])('give the native layer the same number (active page cache is usage: %s)', (countsCache) => {
     const { files, weights } = workingSetOf('/cgroup', version, countsCache);
     expect(files.flatMap((file) => ('keys' in file ? file.keys : [file.path]))).toEqual(
       version === 1
@@ -49,22 +49,22 @@ describe.each([1, 2] as const)('cgroup v%i', (version) => {
   test.each<[rule: string, numbers: Partial<Numbers>, stays: bigint | undefined]>([
     ['shared memory stays, as far as no process maps it', { inactive: 0, active: 0 }, 8n],
     ['shared buffers that are mapped do not', { inactive: 0, active: 0, mapped: 12 }, 0n],
-    ['what is mapped may be of regular files, which have as many pages', {}, 12n],
-    ['as far as they have as many pages', { mapped: 79 }, 8n],
-    ['what is mapped may be more than both', { mapped: 100 }, 0n],
+    ['count mapped pages as regular files, which have as many pages', {}, 12n],
+    ['count mapped pages as regular files as far as there are as many pages', { mapped: 79 }, 8n],
+    ['may have more mapped pages than both', { mapped: 100 }, 0n],
     ['page cache is not known', { inactive: 0, active: NaN, mapped: 40 }, undefined],
-    ['not more than all: the numbers are of two moments', { shared: 200, mapped: 0 }, version === 1 ? 25n : 20n],
+    ['give not more than all, because the numbers are of two moments', { shared: 200, mapped: 0 }, version === 1 ? 25n : 20n],
     ['a kernel that does not count it', { shared: NaN, mapped: NaN }, 0n],
   ])('%s', (_rule, numbers, stays) => {
     expect(sampled(version, false, numbers)?.staysBytes).toBe(stays);
   });
 
-  test('swap, where the kernel counts it', () => {
+  test('give swap, where the kernel counts it', () => {
     expect(sampled(version, false)).toMatchObject({ usageBytes: 100n, swapBytes: 7n, guaranteedBytes: version === 1 ? undefined : 20n });
     expect(sampled(version, false, { swap: NaN })?.swapBytes).toBe(0n);
   });
 
-  test('each field has its place', () => {
+  test('have a position for each field', () => {
     const { specs } = cgroupFiles(version, false);
     const fields = specs.flatMap((spec) => ('keys' in spec ? spec.keys : [spec.path]));
     expect(fields).toEqual(

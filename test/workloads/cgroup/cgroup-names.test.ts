@@ -14,12 +14,12 @@ beforeEach(() => {
 });
 afterEach(() => top.cleanup());
 
-describe('who named a cgroup', () => {
+describe('the user who may name a cgroup', () => {
   test.each<[rule: string, change: (middle: TestCgroup, leaf: TestCgroup) => void, isRoots: boolean]>([
-    ['root, if all above is its own', () => undefined, true],
+    ['root, if all cgroups above belong to root', () => undefined, true],
     ['root, also if the cgroup itself is given away', (_, leaf) => chownSync(leaf.dir, USER, USER), true],
     ['the user who owns the cgroup above', ({ dir }) => chownSync(dir, USER, USER), false],
-    ['others, if they may write above', ({ dir }) => chmodSync(dir, 0o777), false],
+    ['other users, if they may write above', ({ dir }) => chmodSync(dir, 0o777), false],
     ['a group, if it may write above', ({ dir }) => chmodSync(dir, 0o775), false],
     ['the user who owns what is two above', () => chownSync(top.dir, USER, USER), false],
   ])('%s', (_rule, change, isRoots) => {
@@ -29,7 +29,7 @@ describe('who named a cgroup', () => {
     expect(new CgroupNames(hierarchy).isNamedByRoot(leaf.path)).toBe(isRoots);
   });
 
-  test('root, if it was removed meanwhile', () => {
+  test('root, if the cgroup was removed meanwhile', () => {
     expect(new CgroupNames(hierarchy).isNamedByRoot(`${top.path}/gone/sshd.service`)).toBe(true);
   });
 });
@@ -37,7 +37,7 @@ describe('who named a cgroup', () => {
 test.each([
   ['root', 0, 'unit'],
   ['a user', USER, undefined],
-] as const)('a cgroup with the name of a protected unit, named by %s', async (_who, uid, protection) => {
+] as const)('the protection of a cgroup with the name of a protected unit, named by %s', async (_who, uid, protection) => {
   await top.child('sshd.service').spawn('sleep', ['600']);
   chownSync(top.dir, uid, uid);
   const identity = { name: 'machine', cgroup: undefined, cgroupVersion: hierarchy.version };

@@ -17,9 +17,9 @@ test.each<[rule: string, requested: number | undefined, reported: number | undef
   ['… but no more than its TimeoutStopSec=, after which systemd kills it', 150, undefined, 90, 90],
   ['… which is all where no rule says anything', undefined, undefined, 90, 90],
   ['a unit that systemd waits for for ever has what a rule says', 150, undefined, undefined, 150],
-  ['a container has what a rule says, however short the time of its scope is', 150, 300, 90, 150],
+  ['a container has that of a rule, however short the timeout of its scope is', 150, 300, 90, 150],
   ['… or what its runtime tells', undefined, 300, 90, 300],
-])('how long a workload has: %s', (_rule, byRule, reported, unit, has) => {
+])('the grace period of a workload: %s', (_rule, byRule, reported, unit, has) => {
   const seconds = (given: number | undefined): bigint | undefined => (given === undefined ? undefined : BigInt(given) * SECOND);
   const loaded = { timeoutStopNs: seconds(unit) } as LoadedUnit;
   const runtime = reported === undefined ? undefined : ({ terminationGracePeriodNs: seconds(reported) } as RuntimePart);
@@ -40,7 +40,7 @@ test('a workload is built again only when a fact about it has changed', () => {
   expect(workloads.of(requested(undefined), sample, facts)).not.toBe(first); // another cgroup
 });
 
-test('a unit that is not up says so as soon as systemd does', () => {
+test('a unit that is not up is reported as soon as systemd reports it', () => {
   const workloads = new KnownWorkloads();
   const member = { ...requested(undefined), unit: { name: 'web.service', path: '/web', manager: 'system' } } as Member;
   const stateIn = (activeState: string | undefined) => {
@@ -59,7 +59,7 @@ test('a login session is avoided, unless a rule gives it a priority', () => {
   expect(new KnownWorkloads().of(ruled, sample, facts)).not.toHaveProperty('avoid');
 });
 
-test.each(['swapBytes', 'staysBytes'] as const)('%s is known only where there is some', (name) => {
+test.each(['swapBytes', 'staysBytes'] as const)('%s is present only if it is not 0', (name) => {
   const workload = new KnownWorkloads().of(requested(undefined), sample, {
     oomPreference: undefined,
     protection: undefined,

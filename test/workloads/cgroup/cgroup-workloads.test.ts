@@ -61,7 +61,7 @@ const sleeping = async (name: string, parent = root): Promise<TestCgroup> => {
 };
 
 describe('candidates', () => {
-  test('every child with a process in it, by its name below the root and its full path', async () => {
+  test('are all children with a process, by their name below the root and their full path', async () => {
     await sleeping('web');
     await sleeping('db');
     const source = open();
@@ -69,7 +69,7 @@ describe('candidates', () => {
     expect(find(source, 'web').workload).toMatchObject({ path: `${root.path}/web`, priority: 0, protection: undefined });
   });
 
-  test('not one without processes; one whose processes are all further below is', async () => {
+  test('do not include children without processes, but those whose processes are all further below', async () => {
     root.child('empty');
     await sleeping('inner', root.child('outer'));
     const found = open().candidates();
@@ -93,7 +93,7 @@ describe('candidates', () => {
     expect([first, second]).not.toContain(source.version?.());
   });
 
-  test('of many the usage is a bound, and the working set is measured on request', async () => {
+  test('have an upper bound as usage if they are many, and the working set is measured on request', async () => {
     await Promise.all(Array.from({ length: 17 }, (_, index) => sleeping(`w${String(index)}`)));
     const source = open();
     const all = source.candidates();
@@ -110,13 +110,13 @@ describe('candidates', () => {
     expect(found.measure?.({ ...workload, startOrder: 1n })).toBeUndefined(); // another cgroup of that name
   });
 
-  test('of few the working sets are read at once', async () => {
+  test('have their working sets at once if they are few', async () => {
     await sleeping('web');
     const [usage] = open().candidates('bounds').usages;
     expect(usage?.stats?.workingSetAtMost).toBeUndefined();
   });
 
-  test('those that came since, and no longer those that went', async () => {
+  test('include new cgroups, and no removed ones', async () => {
     const source = open();
     const web = await sleeping('web');
     expect(names(source.candidates())).toEqual(['web']);
@@ -124,7 +124,7 @@ describe('candidates', () => {
     expect(source.candidates()).toMatchObject({ usages: [], unreadable: [] });
   });
 
-  test('one made again under the same name is another', async () => {
+  test('treat a cgroup made again under the same name as another one', async () => {
     const source = open();
     const before = await sleeping('web');
     const first = find(source, 'web').workload;
@@ -136,7 +136,7 @@ describe('candidates', () => {
   });
 
   if (!v2) {
-    test('one that was renamed, which v1 allows, has its new name only', async () => {
+    test('have only the new name of a renamed cgroup, which v1 permits', async () => {
       const source = open();
       const web = await sleeping('web');
       expect(names(source.candidates())).toEqual(['web']);
@@ -149,17 +149,17 @@ describe('candidates', () => {
     });
   }
 
-  test('grandchildren are no workloads of their own', async () => {
+  test('do not include grandchildren', async () => {
     await sleeping('inner', root.child('outer'));
     expect(names(open().candidates())).toEqual(['outer']);
   });
 
-  test('reachable by two sources: once', async () => {
+  test('that two sources reach are listed once', async () => {
     await sleeping('web');
     expect(names(open({ sources: [root.path, `${root.path}/`] }).candidates())).toEqual(['web']);
   });
 
-  test('the root of the hierarchy as source: its children', async () => {
+  test('are its children for the root of the hierarchy as a source', async () => {
     await root.spawn('sleep', ['600']);
     expect(find(open({ sources: ['/'] }), root.path.slice(1)).workload.path).toBe(root.path);
   });
@@ -170,8 +170,8 @@ const memoryOf = ({ stats }: WorkloadUsage): { usageBytes: bigint; workingSetByt
   return { usageBytes: stats.usageBytes, workingSetBytes: stats.workingSetBytes };
 };
 
-describe('what a candidate says', () => {
-  test('usage, and usage without the page cache that can be dropped', async () => {
+describe('the facts of a candidate', () => {
+  test('include usage, and usage without reclaimable page cache', async () => {
     await holdMemory(root.child('batch'), 40);
     const source = open();
     const usage = await eventually('40 MiB to be taken', () => {
@@ -182,7 +182,7 @@ describe('what a candidate says', () => {
     expect(usage.usageBytes).toBeLessThan(48n * MiB);
   });
 
-  test('files that were read count as usage, not as working set', async () => {
+  test('count files that were read as usage, not as working set', async () => {
     const file = `/var/tmp/evictd-test-${String(process.pid)}-workload`;
     const { child } = await root.child('reader').spawn('/bin/sh', ['-c', 'head -c 40M /dev/zero > "$0"; sync "$0"; echo; sleep 600', file]);
     await once(child.stdout ?? child, 'data');
@@ -192,7 +192,7 @@ describe('what a candidate says', () => {
     expect(workingSetBytes).toBeLessThan(10n * MiB);
   });
 
-  test('of what a cgroup does not tell nothing is claimed', async () => {
+  test('have no value that the cgroup does not report', async () => {
     await sleeping('web');
     expect(find(open(), 'web')).toMatchObject({
       workload: { pod: undefined },
@@ -200,7 +200,7 @@ describe('what a candidate says', () => {
     });
   });
 
-  test('rules: priority, request, grace, critical', async () => {
+  test('have priority, request, grace and critical of rules', async () => {
     await sleeping('web');
     const rules: Rule[] = [
       { match: { name: 'web' }, priority: 7, requestsMemory: 5n * MiB, terminationGracePeriodNs: 3n },
@@ -215,13 +215,13 @@ describe('what a candidate says', () => {
   });
 
   test.each<[rule: string, request: bigint | undefined, limit: string | undefined, qosClass: QosClass]>([
-    ['no request', undefined, undefined, 'BestEffort'],
-    ['no request, and a limit', undefined, '64M', 'BestEffort'],
+    ['there is no request', undefined, undefined, 'BestEffort'],
+    ['there is no request, but a limit', undefined, '64M', 'BestEffort'],
     ['a request without a limit', 64n * MiB, undefined, 'Burstable'],
     ['a request below the limit', 64n * MiB - 1n, '64M', 'Burstable'],
     ['a request of the whole limit', 64n * MiB, '64M', 'Guaranteed'],
     ['a request above the limit', 65n * MiB, '64M', 'Guaranteed'],
-  ])('its class: %s', async (_rule, requestsMemory, limit, qosClass) => {
+  ])('have the QoS class: %s', async (_rule, requestsMemory, limit, qosClass) => {
     const web = await sleeping('web');
     if (limit !== undefined) web.write(v2 ? 'memory.max' : 'memory.limit_in_bytes', limit);
     const rules = requestsMemory === undefined ? [] : [{ match: {}, requestsMemory }];
@@ -231,7 +231,7 @@ describe('what a candidate says', () => {
   });
 
   if (v2) {
-    test('without a rule its request is the larger of memory.low and memory.min', async () => {
+    test('have the larger of memory.low and memory.min as the request without a rule', async () => {
       const web = await sleeping('web');
       web.write('memory.low', String(20n * MiB));
       web.write('memory.min', String(30n * MiB));
@@ -241,7 +241,7 @@ describe('what a candidate says', () => {
       expect(find(source, 'web').workload.requests.memory).toBe((2n ** 63n - 1n) * NANO);
     });
 
-    test('one without the memory controller is named, not guessed', async () => {
+    test('have the name of a cgroup without the memory controller as a problem, and no guess', async () => {
       await sleeping('web');
       const source = open();
       root.write('cgroup.subtree_control', '-memory');
@@ -255,14 +255,14 @@ describe('what a candidate says', () => {
       expect(names(source.candidates())).toEqual(['web']);
     });
   } else {
-    test('without a rule its request is 0: v1 has no guarantee', async () => {
+    test('have a request of 0 without a rule, because v1 has no guarantee', async () => {
       await sleeping('web');
       expect(find(open(), 'web').workload.requests.memory).toBe(0n);
     });
   }
 });
 
-describe('protection', () => {
+describe('protected candidates', () => {
   const program = typescriptProgram('test/workloads/cgroup/protections-after-moves.ts');
   /**
    * What a process in `home`, and from there a child of it that moves, sees after each move: the ranking after a tick,
@@ -284,7 +284,7 @@ describe('protection', () => {
   };
 
   describe.each(['ranking', 'veto'] as const)('by the %s', (by) => {
-    test('the workload that evictd lives in, as soon as it has moved there; a parent’s, too', async () => {
+    test('include the workload that evictd runs in, as soon as it has moved there, and the workloads that contain it', async () => {
       const home = root.child('home');
       const [web, batch] = [await sleeping('web'), await sleeping('batch')];
       expect(await afterMoves(home, [web, batch], { by })).toEqual([
@@ -293,14 +293,14 @@ describe('protection', () => {
       ]);
     });
 
-    test('evictd further below', async () => {
+    test('include a workload with evictd further below', async () => {
       const outer = root.child('outer');
       const inner = await sleeping('inner', outer);
       expect(await afterMoves(root.child('home'), [inner], { by })).toEqual([{ home: 'self', outer: 'self' }]);
     });
   });
 
-  test('where the names are hidden by a cgroup namespace, the members tell', async () => {
+  test('are found by the members where a cgroup namespace hides the names', async () => {
     const [web, batch] = [await sleeping('web'), await sleeping('batch')];
     expect(await afterMoves(root.child('home'), [web, batch], { hierarchy: { ...hierarchy, root: '/../..' } })).toEqual([
       { home: 'self', web: 'self', batch: 'none' },
@@ -308,7 +308,7 @@ describe('protection', () => {
     ]);
   });
 
-  test('one that contains a critical one, which would die with it', async () => {
+  test('include a workload that contains a critical one, which would die with it', async () => {
     const outer = root.child('outer');
     await sleeping('db', outer);
     await sleeping('job', outer);
@@ -319,7 +319,7 @@ describe('protection', () => {
     expect(find(source, 'job').workload.protection).toBeUndefined();
   });
 
-  test('outside the node: its end would not help; the node itself is outside, too', async () => {
+  test('include those outside the node, whose end would not help, and the node itself', async () => {
     const node = root.child('node');
     await sleeping('web', node);
     await sleeping('other');
@@ -330,8 +330,8 @@ describe('protection', () => {
   });
 });
 
-describe('a source that is not there', () => {
-  test('is a problem, and used as soon as it is there', async () => {
+describe('a source that does not exist', () => {
+  test('is a problem, and is used as soon as it exists', async () => {
     const path = `${root.path}/later`;
     const source = open({ sources: [path] });
     expect(source.candidates().usages).toEqual([]);
@@ -341,13 +341,13 @@ describe('a source that is not there', () => {
     expect(source.problems()).toEqual([]);
   });
 
-  test('no source: no candidates, no problems', () => {
+  test('a machine without a source has no candidates and no problems', () => {
     const source = open({ sources: [] });
     expect(source.candidates()).toMatchObject({ usages: [], unreadable: [] });
     expect(source.problems()).toEqual([]);
   });
 
-  test('no memory controller on the machine', () => {
+  test('a machine without a memory controller is a problem', () => {
     const identity = { name: 'machine', cgroup: undefined, cgroupVersion: 2 } as const;
     const source = openWorkloads({ workloads: [{ cgroup: '/a' }], rules: [] }, native, { identity, hierarchy: undefined });
     expect(source.candidates().usages).toEqual([]);
@@ -356,7 +356,7 @@ describe('a source that is not there', () => {
   });
 });
 
-test('many that come and go while they are read', async () => {
+test('many workloads may be created and removed while they are read', async () => {
   const source = open();
   for (let round = 0; round < 5; round++) {
     const children = Array.from({ length: 20 }, (_, index) => root.child(`c${String(index)}`));

@@ -30,7 +30,7 @@ const protectionsBelow = (cgroup: string, rules: Parameters<typeof openWorkloads
   return Object.fromEntries(usages.map(({ workload }) => [workload.name, (workload.protection ?? veto?.(workload))?.kind]));
 };
 
-test('a QoS class of a kubelet is no workload, with or without a container runtime as a source', async () => {
+test('a QoS class of a kubelet is not a workload, with or without a container runtime as a source', async () => {
   const kubepods = top.child('kubepods');
   for (const name of ['besteffort', 'burstable']) await kubepods.child(name).child('pod1').spawn('sleep', ['600']);
   await kubepods.child('other').spawn('sleep', ['600']);
@@ -38,12 +38,12 @@ test('a QoS class of a kubelet is no workload, with or without a container runti
   expect(protectionsBelow(kubepods.path, rules)).toEqual({ besteffort: 'kubelet', burstable: 'kubelet', other: undefined });
 });
 
-test('the cgroup of all pods is no workload', async () => {
+test('the cgroup of all pods is not a workload', async () => {
   for (const name of ['kubepods', 'kubepods.slice', 'other']) await top.child(name).spawn('sleep', ['600']);
   expect(protectionsBelow(top.path)).toEqual({ kubepods: 'kubelet', 'kubepods.slice': 'kubelet', other: undefined });
 });
 
-test('nothing that contains the cgroup of all pods is a workload, whatever is between', async () => {
+test('no cgroup that contains the cgroup of all pods is a workload, whatever is between', async () => {
   const inhabited = async (...names: string[]) => names.reduce((above, name) => above.child(name), top).spawn('sleep', ['600']);
   await inhabited('kubelet', 'kubepods');
   await inhabited('deep', 'a', 'b', 'kubepods', 'burstable', 'pod1');
@@ -124,7 +124,7 @@ describe('pods that the API server has named', () => {
     ['systemd, guaranteed', (one) => `kubepods.slice/${slice('kubepods', one)}`],
     ['--cgroup-root, in a container', ({ uid }) => `docker/${'a'.repeat(64)}/kubelet/kubepods/burstable/pod${uid}`],
     ['--cgroup-root, systemd', (one) => `kubelet.slice/kubelet-kubepods.slice/${slice('kubelet-kubepods', one)}`],
-  ])('are candidates with what the API has of them: %s', async (_layout, pathOf) => {
+  ])('are candidates with the facts of the API: %s', async (_layout, pathOf) => {
     const containers = [{ name: 'a', resources: { requests: { memory: '64Mi' } } }];
     const spec = { priority: 7, terminationGracePeriodSeconds: 5, overhead: { memory: '1Mi' }, containers, tolerations: [{ key: 'gpu' }] };
     const web = pod({ labels: { app: 'web' } }, spec);
@@ -143,7 +143,7 @@ describe('pods that the API server has named', () => {
     expect(protections()).toEqual({ 'shop/web': 'evictable' });
   });
 
-  test('static and critical pods are never evicted, and neither is what the API has not named', async () => {
+  test('are never evicted if they are static or critical, and neither are pods that the API has not named', async () => {
     const mirror = pod({ name: 'etcd', cgroupUid: 'a'.repeat(32) }, {}, { 'kubernetes.io/config.mirror': 'a' });
     const critical = pod({ name: 'cni' }, { priority: 2_000_000_000 });
     const [web, unknown] = [pod(), pod()];
@@ -156,7 +156,7 @@ describe('pods that the API server has named', () => {
     });
   });
 
-  test('a mirror pod that names the uid of another pod does not take its cgroup, in any order', async () => {
+  test('do not lose their cgroup to a mirror pod that names their uid, in any order', async () => {
     const web = pod();
     const mirror = pod({ name: 'mirror', cgroupUid: web.uid }, {}, { 'kubernetes.io/config.mirror': 'a' });
     await inhabited(burstable(web));
@@ -167,7 +167,7 @@ describe('pods that the API server has named', () => {
     expect(protections()).toEqual({ 'shop/web': 'evictable' });
   });
 
-  test('a part of a pod that another source names is not evicted without the pod', async () => {
+  test('are not evicted in part, if another source names a part', async () => {
     const web = pod();
     await inhabited(`${burstable(web)}/app`);
     pods = [web];
@@ -175,7 +175,7 @@ describe('pods that the API server has named', () => {
     expect(protections()).toEqual({ 'shop/web': 'evictable', app: 'kubelet' });
   });
 
-  test("a pod that a container runtime has reported, too, is again the kubelet's when the API no longer has it", async () => {
+  test("are the kubelet's, also if a container runtime has reported them, when the API no longer has them", async () => {
     const web = pod();
     const { path } = await inhabited(burstable(web));
     const runtime = { endpoint: ENDPOINT, podId: 'p', containers: ['c'], isPod: true, labels: {}, byKubelet: true };
@@ -195,7 +195,7 @@ describe('pods that the API server has named', () => {
     expect(protections()).toEqual({ 'shop/web': 'kubelet' });
   });
 
-  test('a cgroup is found when it appears: in the next pass, and the first one at the next tick', async () => {
+  test('are found when their cgroup appears: in the next pass, and the first one at the next tick', async () => {
     const [web, later] = [pod(), pod({ name: 'later' })];
     pods = [web, later];
     const opened = open();
@@ -206,7 +206,7 @@ describe('pods that the API server has named', () => {
     expect(protections()).toEqual({ 'shop/web': 'evictable', 'shop/later': 'evictable' });
   });
 
-  test('an ended pod is no candidate; one that is being deleted has what is left of its grace period', async () => {
+  test('are no candidates when they have ended, and have the rest of their grace period while they are being deleted', async () => {
     const ended = pod({ name: 'ended', phase: 'Succeeded' });
     const ending = pod({ name: 'ending', deletionSeconds: 2 }, { terminationGracePeriodSeconds: 30 });
     for (const one of [ended, ending]) await inhabited(burstable(one));
@@ -215,7 +215,7 @@ describe('pods that the API server has named', () => {
     expect(usages.map(({ workload }) => [workload.name, workload.terminationGracePeriodNs])).toEqual([['shop/ending', 2_000_000_000n]]);
   });
 
-  test('a rule matches the labels as they are now', async () => {
+  test('match rules by their present labels', async () => {
     const web = pod({ labels: { tier: 'low' } });
     await inhabited(burstable(web));
     pods = [web];
@@ -225,7 +225,7 @@ describe('pods that the API server has named', () => {
     expect(protections()).toEqual({ 'shop/web': 'critical' });
   });
 
-  test('a name that a user gave, or that two cgroups bear, is no pod', async () => {
+  test('are not found by a name that a user gave, or that two cgroups have', async () => {
     const twice = pod({ name: 'twice' });
     const fakes = ['users', 'all/kubepods', 'class/kubepods/burstable'].map((owned) => ({ owned, fake: pod({ name: owned }) }));
     for (const { owned, fake } of fakes) {
@@ -239,7 +239,7 @@ describe('pods that the API server has named', () => {
     expect(protections()).toEqual({});
   });
 
-  test('what holds a cgroup of a pod is the pod; before the first report it is awaited', async () => {
+  test('stand for the cgroup that holds theirs, which is awaited before the first report', async () => {
     const web = pod();
     const { path } = await inhabited(burstable(web));
     [pods, hasReported] = [[web], false];

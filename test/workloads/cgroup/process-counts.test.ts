@@ -33,7 +33,7 @@ function counts(controller = pids): Record<string, bigint | undefined> {
 /** A process of Node's has several. */
 const THREADS = 'setInterval(() => {}, 1e6)';
 
-test('without the pids controller the processes that are listed count, those below included', async () => {
+test('without the pids controller the listed processes count, with those below', async () => {
   const [one, two] = [node.child('one'), node.child('two')];
   await one.spawn('/bin/sleep', ['600']);
   await two.child('inner').spawn('/bin/sleep', ['600']);
@@ -41,7 +41,7 @@ test('without the pids controller the processes that are listed count, those bel
   expect(counts(undefined)).toEqual({ one: 1n, two: v1 ? 2n : 1n });
 });
 
-test.runIf(pids !== undefined)('with it threads count, too', async () => {
+test.runIf(pids !== undefined)('with the pids controller threads count, too', async () => {
   const batch = node.child('batch');
   const { pid } = await batch.spawn(process.execPath, ['-e', THREADS]);
   const inPids = `/sys/fs/cgroup/pids${batch.path}`;

@@ -16,9 +16,9 @@ const at = (path: string, critical = false) => ({
 test.each<[rule: string, path: string, expected: string | undefined]>([
   ['critical by a rule', '/w/db', 'critical'],
   ['evictd lives below it', '/w/home', 'self'],
-  ['it contains a critical one', '/w', 'contains'],
+  ['a workload that contains a critical one', '/w', 'contains'],
   ['outside the node', '/elsewhere', 'outside'],
-  ['it contains a cgroup that a rule calls critical by its path, though that is no workload', '/w/app', 'contains'],
+  ['a workload that contains a cgroup that a rule calls critical by its path, though that is not a workload', '/w/app', 'contains'],
   ['beside all that', '/w/batch', undefined],
   ['a name that only begins alike is not above', '/w/ap', undefined],
 ])('%s', (_rule, path, expected) => {
@@ -43,31 +43,31 @@ interface Written {
 
 test.each<[rule: string, unit: Protectable, expected: string | undefined]>([
   ['a unit that the machine needs', unit('/system.slice/sshd.service'), 'unit'],
-  ['… in a cgroup that is no slice of systemd', unit('/w/sshd.service'), 'unit'],
+  ['… in a cgroup that is not a slice of systemd', unit('/w/sshd.service'), 'unit'],
   ['… unless a rule lifts that', unit('/system.slice/sshd.service', { liftProtection: true }), undefined],
   [
-    'a lifted one that another rule calls critical',
+    'a lifted unit that another rule calls critical',
     unit('/system.slice/sshd.service', { liftProtection: true, critical: true }),
     'critical',
   ],
   ['process 1 whatever a rule says', unit('/init.scope', { liftProtection: true }), 'unit'],
-  ['what asks to be omitted', unit('/batch.slice/a.service', { oomPreference: 'omit' }), 'omit'],
+  ['a unit that asks to be omitted', unit('/batch.slice/a.service', { oomPreference: 'omit' }), 'omit'],
   ['… also where a rule lifts what the list says', unit('/batch.slice/a.service', { oomPreference: 'omit', liftProtection: true }), 'omit'],
-  ['what asks to be avoided is no more than that', unit('/batch.slice/a.service', { oomPreference: 'avoid' }), undefined],
+  ['a unit that asks to be avoided is not protected', unit('/batch.slice/a.service', { oomPreference: 'avoid' }), undefined],
 ])('%s', (_rule, one, expected) => {
   expect(protectionsOf([one], new Set(), undefined, []).get(one.path)?.kind).toBe(expected);
 });
 
 test.each<[rule: string, below: Protectable, expected: string | undefined]>([
   ['a unit that the machine needs', unit('/apps.slice/sshd.service'), 'contains'],
-  ['one that asks to be omitted', unit('/apps.slice/a.service', { oomPreference: 'omit' }), 'contains'],
-  ['any other', unit('/apps.slice/a.service'), undefined],
-])('a cgroup that contains %s', (_rule, below, expected) => {
+  ['a unit that asks to be omitted', unit('/apps.slice/a.service', { oomPreference: 'omit' }), 'contains'],
+  ['any other unit', unit('/apps.slice/a.service'), undefined],
+])('the protection of a cgroup that contains %s', (_rule, below, expected) => {
   expect(protectionsOf([unit('/apps.slice'), below], new Set(), undefined, []).get('/apps.slice')?.kind).toBe(expected);
 });
 
 test.each<[what: string, make: (path: string) => void, units: readonly string[], expected: Protection | undefined]>([
-  ['that holds nothing protected', (path) => mkdirSync(path), ['batch.service'], undefined],
+  ['that holds no protected one', (path) => mkdirSync(path), ['batch.service'], undefined],
   ['that was removed meanwhile', (path) => symlinkSync('/nonexistent/evictd-test', path), ['batch.service'], undefined],
   [
     'whose name is that of a file',
@@ -79,7 +79,7 @@ test.each<[what: string, make: (path: string) => void, units: readonly string[],
   ],
   ['that cannot be listed', (path) => symlinkSync(path, path), ['batch.service'], { kind: 'unlisted' }],
   ['… beside a protected unit', (path) => symlinkSync(path, path), ['sshd.service'], { kind: 'contains', name: 'sshd.service' }],
-])('a slice with one in it %s', (_what, make, units, expected) => {
+])('the protection of a slice with a protected unit in it %s', (_what, make, units, expected) => {
   const directory = temporaryDirectory();
   for (const name of units) mkdirSync(join(directory, name));
   make(join(directory, 'apps-a.slice'));
@@ -90,7 +90,7 @@ test.each<[what: string, make: (path: string) => void, units: readonly string[],
 test.each<[what: string, make: (directory: string) => void, expected: Protection | undefined]>([
   ['with too many cgroups', (directory) => makeMany(directory, 600), undefined],
   ['with the bus of the user', (directory) => mkdirSync(join(directory, 'dbus.service')), { kind: 'contains', name: 'dbus.service' }],
-])("a slice in a user's manager %s", (_what, make, expected) => {
+])("the protection of a slice in a user's manager %s", (_what, make, expected) => {
   const directory = temporaryDirectory();
   make(directory);
   let looks = 0;

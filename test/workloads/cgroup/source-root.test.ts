@@ -66,10 +66,10 @@ const silent: Binding = {
 
 describe.each<[how: string, binding: Binding, watched: boolean]>([
   ['watched', native, true],
-  ['not watched, as in a check', native, false],
+  ['that is not watched, as in a check', native, false],
   ['that cannot be watched', refusing('EMFILE'), true],
 ])('a source %s', (_how, binding, watched) => {
-  test('every pass adds new cgroups and drops removed ones', async () => {
+  test('adds new cgroups and drops removed ones with every pass', async () => {
     await sleeping('a');
     const source = open(binding, { watched });
     expect(names(source)).toEqual(['a']);
@@ -84,7 +84,7 @@ describe.each<[how: string, binding: Binding, watched: boolean]>([
     expect(names(source)).toEqual(['a', 'b', 'c']);
   });
 
-  test('comes, goes and comes again itself', async () => {
+  test('is removed, made again and found again', async () => {
     const slice = root.child('slice');
     const source = open(binding, { watched, paths: [slice.path, `${root.path}/later`] });
     await sleeping('a', slice);
@@ -102,7 +102,7 @@ describe.each<[how: string, binding: Binding, watched: boolean]>([
     expect(names(source)).toEqual(['b', 'c', 'd', 'e']);
   });
 
-  test.runIf(hierarchy.version === 1)('v1: two that swapped their names are both candidates, each with its own processes', async () => {
+  test.runIf(hierarchy.version === 1)('on v1 has both of two cgroups that swapped their names, each with its own processes', async () => {
     await sleeping('a');
     await sleeping('b');
     const source = open(binding, { watched });
@@ -129,7 +129,7 @@ describe.each<[how: string, binding: Binding, watched: boolean]>([
 });
 
 describe('a watched source', () => {
-  test('is not looked at where the kernel tells of nothing', async () => {
+  test('is not listed if the kernel reports no change', async () => {
     await sleeping('a');
     const source = open(silent);
     await sleeping('b');
@@ -137,7 +137,7 @@ describe('a watched source', () => {
   });
 
   test(
-    'tells of changes since its own watch was made, lost ones included',
+    'reports changes since its own watch was made, lost ones included',
     async () => {
       const source = open(native);
       for (let i = 0; i < 9_000; i++) {
@@ -150,7 +150,7 @@ describe('a watched source', () => {
     60_000 * SLOWNESS,
   );
 
-  test('holds one descriptor of inotify, and none after close()', () => {
+  test('has one descriptor of inotify, and none after close()', () => {
     const instances = () => descriptorsNamed('anon_inode:inotify');
     const before = instances();
     const source = open(native);
@@ -161,7 +161,7 @@ describe('a watched source', () => {
     expect(instances()).toBe(before);
   });
 
-  test.runIf(hierarchy.version === 1)('v1: of which a parent was renamed is looked for by its name at the next tick', async () => {
+  test.runIf(hierarchy.version === 1)('on v1 is found by its name at the next tick after a parent was renamed', async () => {
     const above = root.child('above');
     await sleeping('a', above.child('slice'));
     const source = open(native, { paths: [`${above.path}/slice`] });
@@ -177,14 +177,14 @@ describe('a source that cannot be watched', () => {
     ['EMFILE', 'fs.inotify.max_user_instances'],
     ['ENOSPC', 'fs.inotify.max_user_watches'],
     ['EACCES', 'candidates are still found'],
-  ])('for %s says so, and what helps', (code, hint) => {
+  ])('reports, for %s, the reason and the remedy', (code, hint) => {
     const [problem] = open(refusing(code)).problems();
     expect(problem).toMatchObject({ code: 'EVICTD_SOURCE_WATCH' });
     expect(problem?.message).toContain(`${root.path} cannot be watched: Error: ${code}`);
     expect(problem?.hint).toContain(hint);
   });
 
-  test('says nothing of one that is not there: that is said already', () => {
+  test('reports nothing about a missing source, which is already reported', () => {
     const source = open(native, { paths: ['/evictd-test-none'] });
     expect(source.problems().map(({ code }) => code)).toEqual(['EVICTD_SOURCE_MISSING']);
   });

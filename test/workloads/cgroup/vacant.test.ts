@@ -27,7 +27,7 @@ function hierarchyOf(populated: Readonly<Record<string, 0 | 1>>): string {
   return mount;
 }
 
-test('v2: cgroups without processes, which a pass omits, with their memory', () => {
+test('on v2 cgroups without processes, which a pass omits, are listed with their memory', () => {
   const identity = { name: 'machine', cgroup: undefined, cgroupVersion: 2 } as const;
   const mountPoint = hierarchyOf({ web: 1, ended: 0 });
   const source = openWorkloads({ workloads: [{ cgroup: '/w' }], rules: [] }, native, {

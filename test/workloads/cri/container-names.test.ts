@@ -37,7 +37,7 @@ beforeEach(() => {
   root = temporaryDirectory();
 });
 
-describe.each([true, false])('names are read at once: %s', (waits) => {
+describe.each([true, false])('names of containers, which are read at once: %s', (waits) => {
   const nameOf = async (path: string): Promise<string | undefined> => {
     const names = new ContainerNames(waits, root);
     const first = names.of(path, ROOT);
@@ -47,13 +47,13 @@ describe.each([true, false])('names are read at once: %s', (waits) => {
     return names.of(path, ROOT);
   };
 
-  test('of Docker', async () => {
+  test('are read for Docker', async () => {
     write(`var/lib/docker/containers/${A}/config.v2.json`, JSON.stringify({ ID: A, Name: '/web', Config: {} }));
     expect(await nameOf(docker(A))).toBe('web');
     expect(await nameOf(`/docker/${A}`)).toBe('web');
   });
 
-  test.each(['containers.json', 'volatile-containers.json'])('of Podman, in %s', async (file) => {
+  test.each(['containers.json', 'volatile-containers.json'])('are read for Podman, in %s', async (file) => {
     write(
       `${PODMAN}/${file}`,
       JSON.stringify([
@@ -66,32 +66,32 @@ describe.each([true, false])('names are read at once: %s', (waits) => {
 });
 
 test.each<[rule: string, text: string]>([
-  ['no JSON', '{"Name": "/we'],
+  ['text that is not JSON', '{"Name": "/we'],
   ['a null', 'null'],
-  ['no name', '{}'],
+  ['a missing name', '{}'],
   ['an empty name', '{"Name": "/"}'],
-  ['a name that is no text', '{"Name": 1}'],
-])('%s: it goes by the name of its cgroup', (_rule, text) => {
+  ['a name that is not text', '{"Name": 1}'],
+])('a container with %s has the name of its cgroup', (_rule, text) => {
   write(`var/lib/docker/containers/${A}/config.v2.json`, text);
   expect(new ContainerNames(true, root).of(docker(A), ROOT)).toBeUndefined();
 });
 
 test.each(['null', '{}', '[null]', '[{"id": 1}]', JSON.stringify([{ id: A }]), JSON.stringify([{ id: A, names: [] }])])(
-  'Podman says %s: so it does',
+  'the name that Podman states is used: %s',
   (text) => {
     write(`${PODMAN}/containers.json`, text);
     expect(new ContainerNames(true, root).of(podman(A), ROOT)).toBeUndefined();
   },
 );
 
-test('a name is looked for once, found or not', () => {
+test('a name is read once, found or not', () => {
   const names = new ContainerNames(true, root);
   expect(names.of(docker(A), ROOT)).toBeUndefined();
   write(`var/lib/docker/containers/${A}/config.v2.json`, '{"Name": "/web"}');
   expect(names.of(docker(A), ROOT)).toBeUndefined();
 });
 
-test('a container that was renamed has its new name when all are looked for again', async () => {
+test('a container that was renamed has its new name when all names are read again', async () => {
   const file = `var/lib/docker/containers/${A}/config.v2.json`;
   write(file, '{"Name": "/web"}');
   const names = new ContainerNames(false, root);
@@ -122,11 +122,11 @@ test('a disk that hangs leaves no name pending for longer than five seconds', as
   await eventually('it is known all the same', () => names.of(docker(A), ROOT) === 'web');
 });
 
-test('what is no container is not looked for', () => {
+test('a cgroup that is not a container has no name', () => {
   expect(new ContainerNames(true, root).of('/system.slice/web.service', ROOT)).toBeUndefined();
 });
 
-test('a rule matches it by its name, and by that of its cgroup', () => {
+test('a rule matches a container by its name, and by that of its cgroup', () => {
   const matches = (name: string, path: string, pattern: string): boolean =>
     compileRules([{ match: { name: pattern } }])({ name, path }).matched.length === 1;
   expect(matches('web', docker(A), 'web')).toBe(true);
@@ -138,7 +138,7 @@ test('a rule matches it by its name, and by that of its cgroup', () => {
   expect(matches('lxc.payload.web', '/lxc.payload.web', 'payload*')).toBe(false);
 });
 
-describe('where the runtimes keep their state', () => {
+describe('the state directories of the runtimes', () => {
   test.each<[rule: string, files: Readonly<Record<string, string>>]>([
     ['data-root of daemon.json', { 'etc/docker/daemon.json': '{"data-root": "/srv/docker"}', [`srv/docker/${CONFIG}`]: WEB }],
     ['graph, its older name', { 'etc/docker/daemon.json': '{"graph": "/srv/docker"}', [`srv/docker/${CONFIG}`]: WEB }],
@@ -167,7 +167,7 @@ describe('where the runtimes keep their state', () => {
     ],
     ['a byte-order mark', { 'etc/docker/daemon.json': '\uFEFF{"data-root": "/srv/d"}', [`srv/d/${CONFIG}`]: WEB }],
     ['a daemon.json that is not valid', { 'etc/docker/daemon.json': '{', [`var/lib/docker/${CONFIG}`]: WEB }],
-  ])('Docker: %s', (_rule, files) => {
+  ])('are found for Docker: %s', (_rule, files) => {
     for (const [path, text] of Object.entries(files)) write(path, text);
     expect(new ContainerNames(true, root).of(docker(A), ROOT)).toBe('web');
   });
@@ -190,13 +190,13 @@ describe('where the runtimes keep their state', () => {
     ),
     ['another driver', { 'var/lib/containers/storage/vfs-containers/containers.json': LIST }],
     ['a transient store', { 'run/containers/storage/overlay-containers/volatile-containers.json': LIST }],
-  ])('Podman: %s', (_rule, files) => {
+  ])('are found for Podman: %s', (_rule, files) => {
     for (const [path, text] of Object.entries(files)) write(path, text);
     expect(new ContainerNames(true, root).of(podman(A), ROOT)).toBe('web');
   });
 
   test.each(['etc/containers/storage.conf.d/10-site.bak', 'etc/containers/storage.rootless.conf.d/10-site.conf'])(
-    'Podman: not by %s',
+    'are not found for Podman by %s',
     (file) => {
       write(file, STORAGE);
       write('srv/pods/overlay-containers/containers.json', LIST);
@@ -205,7 +205,7 @@ describe('where the runtimes keep their state', () => {
   );
 });
 
-describe('by an id alone, or of other engines', () => {
+describe('containers with an id alone, or of other engines', () => {
   const TASKS = 'run/containerd/io.containerd.runtime.v2.task';
   const cri = (container?: string) => {
     const prefix = 'io.kubernetes.cri';
@@ -250,14 +250,14 @@ describe('by an id alone, or of other engines', () => {
     expect([names.of(path, ROOT), names.missing(path)]).toEqual([name, name === undefined ? 'lost' : undefined]);
   });
 
-  test('a container of `ctr run` has no name', () => {
+  test('have no name with `ctr run`', () => {
     write(`${TASKS}/default/${A}/config.json`, '{"ociVersion": "1.0.2"}');
     const names = new ContainerNames(true, root);
     expect([names.of(`/default/${A}`, ROOT), names.missing(`/default/${A}`)]).toEqual([undefined, undefined]);
   });
 });
 
-describe.each([true, false])("a user's runtime, names are read at once: %s", (waits) => {
+describe.each([true, false])("a user's runtime, whose names are read at once: %s", (waits) => {
   const home = 'home/ann';
   const [dockerFile, podmanFile] = [
     `${home}/.local/share/docker/${CONFIG}`,
@@ -322,7 +322,7 @@ describe.each([true, false])("a user's runtime, names are read at once: %s", (wa
       ],
     ),
     [
-      'not where root runs containers',
+      'no file where root runs containers',
       {
         'etc/containers/storage.rootful.conf.d/a.conf': STORAGE,
         'srv/pods/overlay-containers/containers.json': LIST,
@@ -332,13 +332,13 @@ describe.each([true, false])("a user's runtime, names are read at once: %s", (wa
       undefined,
     ],
     [
-      'not of more than 64 KiB',
+      'a file of at most 64 KiB',
       { [`${home}/.config/containers/storage.conf`]: STORAGE.padEnd(65_537), 'srv/pods/overlay-containers/containers.json': LIST },
       [],
       undefined,
     ],
     [
-      'no more than 16 directories, the last ones',
+      'at most 16 directories, the last ones',
       {
         [`${home}/.config/containers/storage.conf`]: STORAGE + 'graphroot = "/x"\n'.repeat(16),
         'srv/pods/overlay-containers/containers.json': LIST,
@@ -353,13 +353,13 @@ describe.each([true, false])("a user's runtime, names are read at once: %s", (wa
       'web',
     ],
     [
-      'no longer one',
+      'a list of at most 4 MiB',
       { [`${home}/.config/containers/storage.conf`]: STORAGE, 'srv/pods/overlay-containers/containers.json': LIST.padEnd(LARGEST + 1) },
       [],
       undefined,
     ],
     [
-      'nor lists of more than 8 MiB together',
+      'lists of at most 8 MiB together',
       {
         [`${home}/.config/containers/storage.conf`]: '[storage]\ngraphroot = "/a"\nrunroot = "/b"\n',
         'a/overlay-containers/containers.json': '[]'.padEnd(LARGEST),
@@ -370,7 +370,7 @@ describe.each([true, false])("a user's runtime, names are read at once: %s", (wa
       undefined,
     ],
     [
-      "not from a list that is root's",
+      "no list that is root's",
       { [`${home}/.config/containers/storage.conf`]: STORAGE, 'srv/pods/overlay-containers/containers.json': LIST },
       ['srv/pods/overlay-containers/containers.json'],
       undefined,
@@ -380,12 +380,12 @@ describe.each([true, false])("a user's runtime, names are read at once: %s", (wa
     expect(await nameOf(name !== undefined && `srv/d/${CONFIG}` in files ? docker(A) : podman(A))).toBe(name);
   });
 
-  test("has none of root's", async () => {
+  test("has no names of root's containers", async () => {
     write(`var/lib/docker/${CONFIG}`, WEB);
     expect(await nameOf(docker(A))).toBeUndefined();
   });
 
-  test("nor by a link to root's, or a named pipe", async () => {
+  test("has no names by a link to root's state, or by a named pipe", async () => {
     write(`var/lib/docker/${CONFIG}`, WEB);
     mkdirSync(dirname(join(root, dockerFile)), { recursive: true });
     symlinkSync(join(root, `var/lib/docker/${CONFIG}`), join(root, dockerFile));
@@ -396,7 +396,7 @@ describe.each([true, false])("a user's runtime, names are read at once: %s", (wa
     expect(await nameOf(docker(A))).toBeUndefined();
   });
 
-  test.each(['storage.conf', 'storage.conf.d'])('a named pipe as %s keeps no other name from being found', async (name) => {
+  test.each(['storage.conf', 'storage.conf.d'])('has its other names despite a named pipe as %s', async (name) => {
     mkdirSync(join(root, `${home}/.config/containers`), { recursive: true });
     execFileSync('mkfifo', [join(root, `${home}/.config/containers/${name}`)]);
     chownSync(join(root, `${home}/.config/containers/${name}`), USER, USER);
@@ -404,7 +404,7 @@ describe.each([true, false])("a user's runtime, names are read at once: %s", (wa
     expect(await nameOf(podman(A))).toBe('web');
   });
 
-  test("nor by a directory that is a link to root's", async () => {
+  test("has no names by a directory that is a link to root's", async () => {
     write(`var/lib/docker/${CONFIG}`, WEB);
     mkdirSync(join(root, `${home}/.local/share`), { recursive: true });
     mkdirSync(join(root, `${home}/.local/share/docker/containers`), { recursive: true });
@@ -413,7 +413,7 @@ describe.each([true, false])("a user's runtime, names are read at once: %s", (wa
   });
 });
 
-test('a name is that of the user who names the cgroup now', () => {
+test('a container has the name by the user who names the cgroup now', () => {
   write(`var/lib/docker/${CONFIG}`, WEB);
   const names = new ContainerNames(true, root);
   const seen = [ROOT(), USER, ROOT()].map((uid) => [names.of(docker(A), () => uid), names.missing(docker(A))]);
@@ -425,11 +425,11 @@ test('a name is that of the user who names the cgroup now', () => {
 });
 
 test.each<[rule: string, directory: string | undefined, missing: 'lost' | undefined]>([
-  ['without a runtime, is none', undefined, undefined],
+  ['without a runtime, has none', undefined, undefined],
   ['with a store of Docker, has lost its name', 'home/ann/.local/share/docker', 'lost'],
-  ['with a running Docker, too', `run/user/${String(USER)}/docker`, 'lost'],
-  ['with a configuration of Docker, too', 'home/ann/.config/docker/daemon.json', 'lost'],
-  ['with a store of Podman alone, is none of Docker', 'home/ann/.local/share/containers/storage', undefined],
+  ['with a running Docker, has lost its name, too', `run/user/${String(USER)}/docker`, 'lost'],
+  ['with a configuration of Docker, has lost its name, too', 'home/ann/.config/docker/daemon.json', 'lost'],
+  ['with a store of Podman alone, is not one of Docker', 'home/ann/.local/share/containers/storage', undefined],
 ])('a container without a name, of a user %s', (_rule, directory, missing) => {
   write('etc/passwd', `ann:x:${String(USER)}:${String(USER)}::/home/ann:/bin/sh\n`);
   if (directory !== undefined) mkdirSync(join(root, directory), { recursive: true });
@@ -437,13 +437,13 @@ test.each<[rule: string, directory: string | undefined, missing: 'lost' | undefi
   expect([names.of(docker(A), () => USER), names.missing(docker(A))]).toEqual([undefined, missing]);
 });
 
-test('where several users may name a cgroup, no name is looked for', () => {
+test('where several users may name a cgroup no name is read', () => {
   write(`var/lib/docker/${CONFIG}`, WEB);
   const names = new ContainerNames(true, root);
   expect([names.of(docker(A), () => undefined), names.missing(docker(A))]).toEqual([undefined, undefined]);
 });
 
-describe('as a workload', () => {
+describe('a container as a workload', () => {
   const hierarchy = memoryHierarchy();
   let top: TestCgroup;
   let source: WorkloadSource | undefined;
@@ -459,7 +459,7 @@ describe('as a workload', () => {
   test.each<[kind: string, workload: WorkloadSourceSpec]>([
     ['cgroup', { cgroup: `/evictdtest${String(process.pid)}.slice` }],
     ['systemd', { systemd: { slices: [`evictdtest${String(process.pid)}.slice`], units: [] } }],
-  ])('of a %s: source it has its name as soon as that is known, and its rules', async (_kind, workload) => {
+  ])('of a %s: source has its name as soon as that is known, and its rules', async (_kind, workload) => {
     write(`var/lib/docker/containers/${A}/config.v2.json`, '{"Name": "/web"}');
     const scope = `docker-${A}.scope`;
     await top.child(scope).spawn('sleep', ['600']);
@@ -489,7 +489,7 @@ describe('as a workload', () => {
   };
   const critical = [{ match: { name: 'db' }, critical: true }];
 
-  test('a source opened later with other rules knows the name at once', async () => {
+  test('has its name at once in a source that is opened later with other rules', async () => {
     write(`var/lib/docker/containers/${A}/config.v2.json`, '{"Name": "/db"}');
     await top.child(`docker-${A}.scope`).spawn('sleep', ['600']);
     const names = new ContainerNames(false, root);
@@ -499,7 +499,7 @@ describe('as a workload', () => {
     expect(opening(names, critical)()).toEqual([['db', 'critical']]);
   });
 
-  test('a container without a name may be evicted once that is known', async () => {
+  test('without a name may be evicted once that is known', async () => {
     write(`${PODMAN}/containers.json`, JSON.stringify([{ id: A, names: [] }]));
     await top.child(`libpod-${A}.scope`).spawn('sleep', ['600']);
     const seen = opening(new ContainerNames(false, root), critical);
@@ -508,7 +508,7 @@ describe('as a workload', () => {
     expect([seen(), source?.problems()]).toEqual([[[`libpod-${A}.scope`, undefined]], []]);
   });
 
-  test('one whose name cannot be found is not evicted, and a warning says where it was looked for', async () => {
+  test('whose name cannot be found is not evicted, and a warning has the paths that were read', async () => {
     await top.child(`docker-${A}.scope`).spawn('sleep', ['600']);
     const names = new ContainerNames(false, root);
     opening(names, critical)();
@@ -528,7 +528,7 @@ describe('as a workload', () => {
     expect([source?.candidates().usages[0]?.workload.protection, source?.problems()]).toEqual([undefined, []]);
   });
 
-  test('a cgroup that a user named like a critical container of root has none of its rules', async () => {
+  test('that a user named like a critical container of root has none of its rules', async () => {
     write(`var/lib/docker/containers/${A}/config.v2.json`, '{"Name": "/db"}');
     const users = top.child('users');
     await users.child(`docker-${A}.scope`).spawn('sleep', ['600']);
@@ -553,7 +553,7 @@ describe('as a workload', () => {
     expect(source?.problems()).toMatchObject([{ message: expect.stringContaining('(looked for /etc/passwd)') as string }]);
   });
 
-  test('a slice is not evicted for a scope in it whose name is not known, or that is critical by it', async () => {
+  test('protects its slice if its scope is critical by name, or its name is unknown', async () => {
     write(`var/lib/docker/containers/${A}/config.v2.json`, '{"Name": "/db"}');
     const slice = top.child('evictdtestinner.slice');
     await slice.child(`docker-${A}.scope`).spawn('sleep', ['600']);
@@ -570,7 +570,7 @@ describe('as a workload', () => {
     expect(veto()).toEqual(contains);
   });
 
-  test('a cgroup is not evicted for a container in it that is critical by its name, or whose name is not known', async () => {
+  test('protects the cgroup that it is in if it is critical by name, or its name is unknown', async () => {
     write(`var/lib/docker/containers/${A}/config.v2.json`, '{"Name": "/db"}');
     write(`var/lib/docker/containers/${B}/config.v2.json`, '{"Name": "/web"}');
     await top.child('docker').child(A).spawn('sleep', ['600']);

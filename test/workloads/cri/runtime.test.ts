@@ -116,7 +116,7 @@ test('the next pass has workloads that were reported later, and none that are no
   expect(names()).toEqual(['default/b']);
 });
 
-test('whose cgroup is gone is no candidate, though the runtime still tells of it', async () => {
+test('a workload whose cgroup was removed is not a candidate, though the runtime still reports it', async () => {
   const cgroup = await inhabited('a');
   runtime.list = [runtimeWorkload('default/a', cgroup)];
   open();
@@ -125,7 +125,7 @@ test('whose cgroup is gone is no candidate, though the runtime still tells of it
   expect(source?.candidates().unreadable).toEqual([]);
 });
 
-test('it is asked at ticks and when candidates are read', () => {
+test('the runtime is read at ticks and when candidates are read', () => {
   const opened = open();
   const before = runtime.followed;
   opened.refresh();
@@ -133,13 +133,13 @@ test('it is asked at ticks and when candidates are read', () => {
   expect(runtime.followed).toBe(before + 2);
 });
 
-test('a rule wins over what an annotation asks for', async () => {
+test('a rule overrides an annotation', async () => {
   runtime.list = [runtimeWorkload('default/web', await inhabited('a'), { priority: 7, terminationGracePeriodNs: 5n })];
   const [usage] = open({ rules: [{ match: { name: 'default/*' }, priority: -1, terminationGracePeriodNs: 9n }] }).candidates().usages;
   expect(usage?.workload).toMatchObject({ priority: -1, terminationGracePeriodNs: 9n });
 });
 
-test('labels are matched', async () => {
+test('rules match labels', async () => {
   runtime.list = [
     runtimeWorkload('default/a', await inhabited('a'), { labels: { app: 'db' } }),
     runtimeWorkload('default/b', await inhabited('b')),
@@ -152,7 +152,7 @@ test('labels are matched', async () => {
 });
 
 describe('one cgroup is one workload', () => {
-  test('by the name that the runtime gives it, whichever source saw it first', async () => {
+  test('with the name that the runtime gives it, whichever source found it first', async () => {
     const cgroup = await inhabited('a');
     open({ parents: [top.path], rules: [{ match: { labels: { app: 'web' } }, priority: 3 }] });
     expect(names()).toEqual(['a']);
@@ -161,7 +161,7 @@ describe('one cgroup is one workload', () => {
     expect(usages.map(({ workload }) => [workload.name, workload.priority])).toEqual([['default/web', 3]]);
   });
 
-  test('it stays one where the runtime does not tell of it any more', async () => {
+  test('also if the runtime does not report it any more', async () => {
     const cgroup = await inhabited('a');
     runtime.list = [runtimeWorkload('default/web', cgroup)];
     open({ parents: [top.path] });
@@ -172,7 +172,7 @@ describe('one cgroup is one workload', () => {
   });
 });
 
-describe("a kubelet's", () => {
+describe('a workload of a kubelet', () => {
   test('is ranked, and protected', async () => {
     runtime.list = [runtimeWorkload('default/web', await inhabited('a'), { byKubelet: true })];
     expect(
@@ -182,7 +182,7 @@ describe("a kubelet's", () => {
     ).toEqual([{ kind: 'kubelet' }]);
   });
 
-  test('so is what contains it', async () => {
+  test('protects the cgroup that contains it', async () => {
     const parent = top.child('parent');
     const pod = parent.child('pod');
     await pod.spawn('sleep', ['600']);
@@ -195,7 +195,7 @@ describe("a kubelet's", () => {
   });
 });
 
-describe('a cgroup that is called like a container or a pod', () => {
+describe('a cgroup that has the name of a container or a pod', () => {
   const ID = 'a'.repeat(64);
   const kinds = () =>
     Object.fromEntries(source?.candidates().usages.map(({ workload }) => [workload.name, workload.protection?.kind]) ?? []);
@@ -217,7 +217,7 @@ describe('a cgroup that is called like a container or a pod', () => {
     expect(kinds()).toEqual({ [`cri-containerd-${ID}.scope`]: undefined });
   });
 
-  test('may be evicted from then on', async () => {
+  test('may be evicted after the report', async () => {
     const cgroup = await inhabited(ID);
     open({ parents: [top.path] });
     expect(kinds()).toEqual({ [ID]: 'unreported' });
@@ -225,7 +225,7 @@ describe('a cgroup that is called like a container or a pod', () => {
     expect(kinds()).toEqual({ 'default/web': undefined });
   });
 
-  test('nor is what contains it', async () => {
+  test('protects the cgroup that contains it before the report', async () => {
     const slices = testCgroup(`evictdtestpods${String(process.pid)}.slice`);
     onTestFinished(() => slices.cleanup());
     await slices.child('inner.slice').child(`crio-${ID}.scope`).spawn('sleep', ['600']);
@@ -236,9 +236,9 @@ describe('a cgroup that is called like a container or a pod', () => {
 
   test.each<[rule: string, part: Partial<RuntimePart>, rules: readonly Rule[], kind: string | undefined]>([
     ["a kubelet's", { byKubelet: true }, [], 'kubelet'],
-    ['a critical one', { labels: { app: 'db' } }, [{ match: { labels: { app: 'db' } }, critical: true }], 'critical'],
-    ['any other', {}, [], undefined],
-  ])('is, as a part of a pod, what the pod is: %s', async (_rule, part, rules, kind) => {
+    ['a critical pod', { labels: { app: 'db' } }, [{ match: { labels: { app: 'db' } }, critical: true }], 'critical'],
+    ['any other pod', {}, [], undefined],
+  ])('that is a part of a pod has the protection of the pod: %s', async (_rule, part, rules, kind) => {
     const pod = top.child('pod');
     await pod.child(ID).spawn('sleep', ['600']);
     runtime.list = [runtimeWorkload('default/web', pod, part)];
@@ -247,7 +247,7 @@ describe('a cgroup that is called like a container or a pod', () => {
   });
 });
 
-test('what a cgroup belongs to: the innermost, also when it is gone', async () => {
+test('a cgroup belongs to the innermost workload, also after its removal', async () => {
   const pod = await inhabited('pod');
   runtime.list = [runtimeWorkload('default/web', pod)];
   const opened = open({ parents: [top.path.slice(0, top.path.lastIndexOf('/')) || '/'] });
@@ -264,7 +264,7 @@ test('a runtime that has reported nothing yet is awaited', () => {
   expect(opened.candidates().awaitedRuntimes).toEqual([]);
 });
 
-test('a runtime that cannot be asked is a problem', () => {
+test('a runtime that cannot be reached is a problem', () => {
   runtime.failure = { code: 'EVICTD_CRI_UNREACHABLE', message: 'gone' };
   expect(open().problems()).toEqual([{ code: 'EVICTD_CRI_UNREACHABLE', message: 'gone' }]);
 });

@@ -56,7 +56,7 @@ const frees = (of: typeof web, shortForSeconds?: bigint): bigint[] | 'measuring'
   return found === 'measuring' ? found : found.layers.map(({ amount }) => amount.bytes);
 };
 
-test('all containers of a workload, by the runtime that has them; what is no container of a runtime has nothing', async () => {
+test('all containers of a workload are measured by their runtime, and cgroups without a container have nothing', async () => {
   await measurement.refresh([web, db, cgroup]);
   expect([web, db, cgroup].map((each) => frees(each))).toEqual([[3n, 4n], [5n], []]);
   expect(measurement.of(web.path)).toMatchObject({ layers: [{ device, atNs: nowNs - 5n * SECOND }, {}] });
@@ -69,7 +69,7 @@ test('no runtime is asked about workloads that it did not report', async () => {
   expect(requested).toEqual([]);
 });
 
-test('a log counts with what it takes on its disk, and does not come back; one that is not there counts nothing', async () => {
+test('a log counts with its blocks on the disk, which are not freed, and a missing log counts nothing', async () => {
   const logPath = join(directory, 'log');
   writeFileSync(logPath, 'x'.repeat(10_000));
   const { blocks } = statSync(logPath, { bigint: true });
@@ -107,7 +107,7 @@ test('a log that hangs does not delay layers, is read once, and is a problem unt
   expect(measurement.problems).toEqual([]);
 });
 
-test('a layer counts no more than is used where it lies: the lengths of sparse files may be more', async () => {
+test('a layer counts at most the usage of its filesystem, because the lengths of sparse files may be more', async () => {
   reported['unix:///a'] = [files('one', 1n << 60n), files('two', 4n)];
   await measurement.refresh([web]);
   const { blocks, bsize } = statfsSync(directory, { bigint: true });
@@ -116,21 +116,21 @@ test('a layer counts no more than is used where it lies: the lengths of sparse f
   expect([sparse > 4n, other]).toEqual([true, 4n]);
 });
 
-describe('what is older than the shortage', () => {
+describe('a measurement that is older than the shortage', () => {
   test.each<[rule: string, secondsAgo: bigint, shortForSeconds: bigint | undefined, expected: bigint[] | 'measuring']>([
-    ['is awaited: the container may have written since', 5n, 4n, 'measuring'],
-    ['is not, where it was measured since', 5n, 6n, [3n, 4n]],
+    ['is repeated, because the container may have written since', 5n, 4n, 'measuring'],
+    ['is not repeated if the shortage was measured since', 5n, 6n, [3n, 4n]],
     ['counts where nothing is decided', 5n, undefined, [3n, 4n]],
     ['counts no more after a minute', 70n, undefined, []],
-    ['is awaited for a minute, and then not known', 90n, 70n, []],
-    ['is not known, either, where the shortage has lasted for longer', 70n, 90n, []],
+    ['is waited for a minute, and is unknown then', 90n, 70n, []],
+    ['is unknown, too, if the shortage has lasted for longer', 70n, 90n, []],
   ])('%s', async (_rule, secondsAgo, shortForSeconds, expected) => {
     reported['unix:///a'] = [files('one', 3n, secondsAgo), files('two', 4n, secondsAgo)];
     await measurement.refresh([web]);
     expect(frees(web, shortForSeconds)).toEqual(expected);
   });
 
-  test('one that has not been measured is awaited, too', async () => {
+  test('is also repeated if there is none yet', async () => {
     reported['unix:///a'] = [files('one', 3n), { id: 'two', layer: undefined, logPath: undefined }];
     await measurement.refresh([web]);
     expect(frees(web, 10n)).toBe('measuring');
@@ -139,7 +139,7 @@ describe('what is older than the shortage', () => {
 });
 
 describe('a runtime that does not answer', () => {
-  test('is waited for no longer than a moment, not asked on top, and delays no other', async () => {
+  test('is waited for only for a moment, gets no second call, and delays no other', async () => {
     reported['unix:///a'] = undefined;
     await measurement.refresh([web, db]);
     expect([frees(web), frees(db)]).toEqual([[], [5n]]);
@@ -147,7 +147,7 @@ describe('a runtime that does not answer', () => {
     expect(requested.filter((endpoint) => endpoint === 'unix:///a')).toHaveLength(1);
   });
 
-  test('loses nothing, and is said until it answers', async () => {
+  test('keeps its last values, and is reported until it answers', async () => {
     await measurement.refresh([web, db]);
     reported['unix:///a'] = new Error('no answer in time');
     await measurement.refresh([web, db]);
@@ -164,7 +164,7 @@ describe('a runtime that does not answer', () => {
     expect(measurement.problems).toEqual([]);
   });
 
-  test('and has no workloads any more is said no more', async () => {
+  test('is not reported any more when it has no workloads', async () => {
     reported['unix:///a'] = new Error('gone');
     await measurement.refresh([web]);
     await measurement.refresh([db]);
@@ -172,7 +172,7 @@ describe('a runtime that does not answer', () => {
   });
 });
 
-test('a layer on a disk that is not there counts nothing', async () => {
+test('a layer on a disk that does not exist counts nothing', async () => {
   rmSync(directory, { recursive: true });
   await measurement.refresh([web]);
   expect(frees(web)).toEqual([]);

@@ -43,7 +43,7 @@ beforeEach(() => {
   measurement = new DirectoryMeasurement({ DirectoryUsage } as unknown as Binding);
 });
 
-test('each directory is walked for its owner', async () => {
+test('each directory is measured for its owner', async () => {
   await measurement.refresh([owning('a', '/srv/a', '/srv/b'), workload('none'), owning('c', '/srv/c')]);
   expect(walked).toEqual(['/srv/a', '/srv/b', '/srv/c']);
   const each = { device: 7n, amount: { bytes: 4096n, inodes: 2n } };
@@ -51,7 +51,7 @@ test('each directory is walked for its owner', async () => {
   expect(measurement.problems).toEqual([]);
 });
 
-test('what two workloads name is neither’s, and said', async () => {
+test('a directory that two workloads name belongs to neither, and is reported', async () => {
   await measurement.refresh([owning('a', '/srv/a'), owning('b', '/srv/a')]);
   expect([walked, measurement.of('/a'), measurement.of('/b')]).toEqual([[], [], []]);
   expect(measurement.problems).toMatchObject([
@@ -61,7 +61,7 @@ test('what two workloads name is neither’s, and said', async () => {
 
 test.each<[rule: string, path: string, answer: DirectoryUsageResult, counts: boolean, said: RegExp | undefined]>([
   [
-    'is not there',
+    'does not exist',
     '/srv/a',
     found({ bytes: 0, inodes: 0, errors: 1, errno: constants.errno.ENOENT, complete: false, device: 0n }),
     false,
@@ -74,7 +74,7 @@ test.each<[rule: string, path: string, answer: DirectoryUsageResult, counts: boo
     false,
     /EACCES/,
   ],
-  ['is known in part', '/srv/a', found({ errors: 3, errno: constants.errno.EIO }), true, /EIO/],
+  ['is only partly known', '/srv/a', found({ errors: 3, errno: constants.errno.EIO }), true, /EIO/],
   ['was moved', '/srv/a', found({ complete: false }), true, /moved/],
   ['cannot be walked now', '/srv/many', found(), false, /EAGAIN/],
 ])('a directory that %s', async (_rule, path, answer, counts, said) => {
@@ -85,14 +85,14 @@ test.each<[rule: string, path: string, answer: DirectoryUsageResult, counts: boo
   if (said) expect(measurement.problems[0]?.message).toMatch(said);
 });
 
-test('not twice at a time, and not again right after', async () => {
+test('a directory is not measured twice at a time, and not again right after', async () => {
   const both = [measurement.refresh([owning('a', '/srv/a')]), measurement.refresh([owning('a', '/srv/a')])];
   await Promise.all(both);
   await measurement.refresh([owning('a', '/srv/a')]);
   expect(walked).toEqual(['/srv/a']);
 });
 
-test('a walk that does not answer is not begun again until it has; with two of them no other one is', async () => {
+test('a walk that does not answer is not repeated until it has, and with two of them no other one begins', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => {
     vi.useRealTimers();

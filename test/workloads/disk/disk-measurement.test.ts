@@ -12,7 +12,7 @@ const NOTHING: DiskParts = {
   images: { holders: [] },
 };
 
-test('of a workload’s directories those count that lie on the filesystem', async () => {
+test('of the directories of a workload those on the filesystem count', async () => {
   const { dev } = statSync(tmpdir(), { bigint: true });
   const directory = (device: bigint, bytes: bigint) => ({ device, amount: { bytes, inodes: 1n }, atNs: 0n });
   const latest = new Map([['/web', [directory(dev, 100n), directory(dev, 20n), directory(dev + 1n, 4000n)]]]);
@@ -26,7 +26,7 @@ test('of a workload’s directories those count that lie on the filesystem', asy
   expect(of('/other').nodefs).toMatchObject({ uses: { bytes: 0n, inodes: 0n } });
 });
 
-test('of its containers’ layers and logs those that lie there, of which layers come back', async () => {
+test('of the layers and logs of its containers those on the filesystem count, and only layers are freed', async () => {
   const { dev } = statSync(tmpdir(), { bigint: true });
   const part = (device: bigint, bytes: bigint, atNs: bigint) => ({ device, amount: { bytes, inodes: 1n }, atNs });
   const requested: unknown[] = [];
@@ -89,7 +89,7 @@ test('a filesystem that does not answer delays no other, takes no time, and is l
   expect(requested.slice(4)).toEqual(['/node', '/hung']);
 });
 
-test('images count where the image filesystem is, whatever else lies there', async () => {
+test('images count where the image filesystem is, whatever else is there', async () => {
   const images = { holders: [{ kind: 'image' as const, name: 'web:1', holds: { bytes: 5n, inodes: 0n } }] };
   const of = async (filesystems: Parameters<typeof measureDisks>[2]) => {
     const { nodefs, imagefs } = (await measureDisks(native, undefined, filesystems, { ...NOTHING, images })).holders;

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Binding, FilesystemTreeResult } from '../../../src/native/binding.js';
 import { FilesystemTrees } from '../../../src/workloads/disk/filesystem-trees.js';
 
-test('a filesystem that does not answer is not walked again until it has', async () => {
+test('a filesystem that does not answer is not measured again until it has', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'hrtime'] });
   onTestFinished(() => {
     vi.useRealTimers();

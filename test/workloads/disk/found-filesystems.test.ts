@@ -41,7 +41,7 @@ const stepped = (seconds: number): void => {
   filesystems.stepped({ input: { nowNs: BigInt(seconds) * 1_000_000_000n } as StepReport['input'] });
 };
 
-test('the configured ones hold until a runtime reports; then those of the first runtime', async () => {
+test('the configured filesystems hold until a runtime reports, and then those of the first runtime', async () => {
   open();
   stepped(1);
   expect(pathsByRole(filesystems)).toEqual({ nodefs, imagefs: nodefs, containerfs: nodefs });
@@ -65,7 +65,7 @@ test('the configured ones hold until a runtime reports; then those of the first 
   expect(pathsByRole(filesystems)).toEqual({ nodefs, imagefs: nodefs, containerfs: nodefs });
 });
 
-test('reports that images are on another filesystem than nodefs', async () => {
+test('found filesystems report that images are on another filesystem than nodefs', async () => {
   open({ nodefs: '/proc' });
   reported['unix:///a'] = { imagefs: images, containerfs: undefined };
   stepped(1);
@@ -76,7 +76,7 @@ test('reports that images are on another filesystem than nodefs', async () => {
 test.each<[rule: string, configured: (directory: string) => FilesystemPaths]>([
   ['imagefs', (directory) => ({ nodefs: directory, imagefs: directory })],
   ['containerfs', (directory) => ({ nodefs: directory, containerfs: directory })],
-])('where %s is configured no runtime is asked', async (_rule, configured) => {
+])('if %s is configured no runtime is asked', async (_rule, configured) => {
   open(configured(nodefs));
   reported['unix:///a'] = { imagefs: images, containerfs: images };
   await filesystems.look(1n);
@@ -85,7 +85,7 @@ test.each<[rule: string, configured: (directory: string) => FilesystemPaths]>([
   expect(pathsByRole(filesystems)).toEqual({ nodefs, imagefs: nodefs, containerfs: nodefs });
 });
 
-test('a path that is not there does not hold; it is looked at again a minute later', async () => {
+test('a path that does not exist is not used, and is tried again a minute later', async () => {
   open();
   rmSync(images, { recursive: true });
   reported['unix:///a'] = { imagefs: images, containerfs: undefined };
@@ -101,7 +101,7 @@ test('a path that is not there does not hold; it is looked at again a minute lat
   await eventually('it is taken over', () => found.length === 1);
 });
 
-test('what the journal says of it', () => {
+test('the journal has the found filesystems', () => {
   const record = (containerfs: string | undefined, isApart: boolean) =>
     filesystemsRecord({ endpoint: 'unix:///a', imagefs: '/i', containerfs }, isApart);
   expect(record(undefined, true)).toEqual({

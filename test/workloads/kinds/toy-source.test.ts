@@ -69,7 +69,7 @@ test('a new kind of workload source is one file and one line in SOURCES', () => 
 test.each<[rule: string, platform: 'linux' | 'windows', entry: string, message: string, hint: string]>([
   ['text instead of a map', 'linux', 'toy: /x', 'workloads[0].toy: expected a map, got "/x"', 'write { file: /x }'],
   ['two kinds in one entry', 'linux', 'toy: {file: /x}, job: y', 'workloads[0].toy: cannot be combined with job', 'write two entries'],
-  ['the other operating system', 'windows', 'toy: {file: /x}', 'workloads[0]: toy: exists only on Linux', 'use a job object'],
+  ['another operating system', 'windows', 'toy: {file: /x}', 'workloads[0]: toy: exists only on Linux', 'use a job object'],
 ])('the configuration reports %s', (_rule, os, entry, message, hint) => {
   const platform = os === 'windows' ? { os, programData: 'C:\\ProgramData' } : { os };
   const [issue] = errorOf(() => load({ 'config.yaml': `workloads:\n  - {${entry}}\n` }, {}, scratch(), platform)).issues;

@@ -62,7 +62,7 @@ describe('inotify watches', () => {
     expect(inotifyWatches().length - before).toBe(2);
   });
 
-  test('one is on the parent of workloads', () => {
+  test('are one on the parent of workloads', () => {
     const before = inotifyWatches().length;
     makeDeep(slice.child('a').dir, 200);
     open([{ cgroup: slice.path }]).refresh();
@@ -70,7 +70,7 @@ describe('inotify watches', () => {
   });
 });
 
-describe('a workload with more cgroups than are listed', () => {
+describe('a workload with more cgroups than the limit', () => {
   test.each([
     ['wide', (directory: string) => makeWide(directory, 5_000)[4_999]],
     ['deep', (directory: string) => makeDeep(directory, 700)],

@@ -22,7 +22,7 @@ function tree(...paths: readonly string[]): CgroupHierarchy {
   return { version: 2, controller: '', mountPoint, root: '/' };
 }
 
-describe('what may be killed', () => {
+describe('the cgroups that systemd-oomd would kill', () => {
   test.each<[rule: string, paths: readonly string[], managed: readonly string[], found: readonly string[]]>([
     ['a unit without cgroups of its own', ['a.service'], ['/a.service'], ['a.service']],
     [
@@ -32,8 +32,8 @@ describe('what may be killed', () => {
       ['a.slice/b.slice/x.service', 'a.slice/y.scope'],
     ],
     ['a part of a unit by itself', ['a.service/one', 'a.service/two'], ['/a.service'], ['a.service/one', 'a.service/two']],
-    ['one group as a whole', ['a.slice/x.service*', 'a.slice/x.service/one'], ['/a.slice'], ['a.slice/x.service']],
-    ['a managed unit that is one group is still looked into', ['a.service*', 'a.service/one'], ['/a.service'], ['a.service/one']],
+    ['one cgroup with memory.oom.group as a whole', ['a.slice/x.service*', 'a.slice/x.service/one'], ['/a.slice'], ['a.slice/x.service']],
+    ['the cgroups in a managed unit that has memory.oom.group itself', ['a.service*', 'a.service/one'], ['/a.service'], ['a.service/one']],
     [
       'a managed unit in another, once',
       ['a.slice/x.service', 'a.slice/y.service'],
@@ -43,7 +43,7 @@ describe('what may be killed', () => {
     ['a name that only begins alike', ['a.slice/x.service', 'a.slicey'], ['/a.slice'], ['a.slice/x.service']],
     ['everything below the root', ['a.slice/x.service', 'y.service'], ['/'], ['a.slice/x.service', 'y.service']],
     ['a unit that has ended', [], ['/a.slice'], []],
-    ['nothing is managed', ['a.service'], [], []],
+    ['none, if no unit is managed', ['a.service'], [], []],
   ])('%s', (_rule, paths, managed, found) => {
     expect(
       managedRoot(() => managed, tree(...paths))
@@ -53,7 +53,7 @@ describe('what may be killed', () => {
   });
 });
 
-test.runIf(process.getuid?.() === 0)('an owner of a managed cgroup may have preferences in it, others may not', () => {
+test.runIf(process.getuid?.() === 0)('an owner of a managed cgroup may set preferences in it, and other users may not', () => {
   const hierarchy = tree('user@1000.service/a', 'user@1000.service/b', 'user@1000.service/c', 'system.slice/d');
   for (const [path, uid] of [
     ['/user@1000.service', 1000],
@@ -163,7 +163,7 @@ describe('managed workloads beside others', () => {
     expect(opened).toHaveLength(2);
   });
 
-  test('are none while systemd-oomd acts, which is a problem', () => {
+  test('do not exist while systemd-oomd acts, which is a problem', () => {
     const { both, managedOom, opened } = joined();
     managedOom.settings = managedOom.settings && { ...managedOom.settings, isLeftToOomd: true };
     both.candidates().managed?.();
@@ -173,7 +173,7 @@ describe('managed workloads beside others', () => {
     ]);
   });
 
-  test('a rule that has no file, or kills all of a slice, is a problem', () => {
+  test('are not those of a rule without a file, or one that kills all of a slice, which is a problem', () => {
     const { both, managedOom } = joined();
     const rules = [
       { name: 'known', action: 'kill-by-swap', swapAbove: 0.5, lastingNs: 0n },
@@ -190,20 +190,20 @@ describe('managed workloads beside others', () => {
     ]);
   });
 
-  test('a part of a protected unit is protected, in the list and at the last check', () => {
+  test('are protected as parts of a protected unit, in the list and at the last check', () => {
     const found = joined([leaf, guarded]).both.candidates();
     expect(found.managed?.().map(({ workload }) => workload.protection?.kind)).toEqual([undefined, 'critical']);
     expect([leaf, guarded].map(({ workload }) => found.veto?.(workload)?.kind)).toEqual(['omit', 'critical']);
   });
 
-  test('systemd is asked at every tick', () => {
+  test('are requested from systemd at every tick', () => {
     const { both, managedOom } = joined();
     both.refresh();
     expect(managedOom.looks).toBe(1);
   });
 });
 
-describe('the protection of the unit that a cgroup is a part of', () => {
+describe('the protection of a cgroup by its unit', () => {
   const names = { isOperator: () => false, isNamedByRoot: () => true };
   const rules = [
     { match: { name: 'db.service' }, critical: true },
@@ -214,7 +214,7 @@ describe('the protection of the unit that a cgroup is a part of', () => {
     ['a unit that a rule makes critical', '/a.slice/db.service/worker', 'critical'],
     ['a unit of which a rule lifts it', '/system.slice/docker.service/x', undefined],
     ['any other unit', '/a.slice/web.service/worker', undefined],
-    ['a unit itself, which has its own', '/a.slice/db.service', undefined],
+    ['a unit itself, which has its own protection', '/a.slice/db.service', undefined],
     ['a cgroup of no unit', '/a/db.service', undefined],
   ])('%s', (_rule, path, kind) => {
     expect(unitProtectionOf(rules, names)(path)?.kind).toBe(kind);

@@ -11,11 +11,11 @@ eve:x:1002:1002::/home/eve:/bin/bash
 `;
 
 test.each<[rule: string, group: string | undefined, uids: number[]]>([
-  ['without files it is root', undefined, [0]],
+  ['without files root is the only operator', undefined, [0]],
   ['a member of sudo', 'sudo:x:27:ann\n', [0, 1000]],
   ['the members of several groups', 'sudo:x:27:ann,eve\nadmin:x:28:bob', [0, 1000, 1001, 1002]],
   ['whose own group is wheel', 'wheel:x:10:\n', [0, 1001]],
-  ['a group that is no administrators', 'sudoers:x:27:ann\nusers:x:1002:eve\n', [0]],
+  ['a group that is not one of administrators', 'sudoers:x:27:ann\nusers:x:1002:eve\n', [0]],
   ['a member of the group of administrators of a cloud', 'google-sudoers:x:30:eve\n', [0, 1002]],
   ['a member who is not known here', 'sudo:x:27:zed\n', [0]],
 ])('%s', (_rule, group, uids) => {
@@ -34,11 +34,11 @@ test.each<[rule: string, files: Readonly<Record<string, string>>, uids: number[]
   ['a group', { sudoers: '%ops ALL=(ALL) ALL # all of them\n' }, [0, 1000, 1002]],
   ['ids', { sudoers: '#1001 ALL = ALL\n%#40 ALL=(root) SETENV: NOPASSWD: ALL\n' }, [0, 1000, 1001, 1002]],
   ['several, on several lines', { sudoers: 'ann, \\\n  eve ALL=(ALL) /bin/ls, ALL\n' }, [0, 1000, 1002]],
-  ['some commands only', { sudoers: 'ann ALL=(ALL) /usr/bin/apt\nbob ALL=(ALL) !ALL\neve ALL=/bin/echo ALL\n' }, [0]],
+  ['only some commands', { sudoers: 'ann ALL=(ALL) /usr/bin/apt\nbob ALL=(ALL) !ALL\neve ALL=/bin/echo ALL\n' }, [0]],
   ['all commands, but not as root', { sudoers: 'ann ALL=(postgres) ALL\n' }, [0]],
   ['comments, defaults and aliases', { sudoers: '# ann ALL=(ALL) ALL\nDefaults:ann env_keep=ALL\nUser_Alias bob = ALL\n' }, [0]],
   ['files that sudo ignores', { 'sudoers.d/ann.bak': 'ann ALL=(ALL) ALL\n', 'sudoers.d/bob~': 'bob ALL=(ALL) ALL\n' }, [0]],
-])('sudoers: %s', (_rule, files, uids) => {
+])('a line of sudoers: %s', (_rule, files, uids) => {
   const root = temporaryDirectory();
   mkdirSync(join(root, 'etc/sudoers.d'), { recursive: true });
   writeFileSync(join(root, 'etc/passwd'), PASSWD);
@@ -47,7 +47,7 @@ test.each<[rule: string, files: Readonly<Record<string, string>>, uids: number[]
   expect([...readOperators(root)].sort((a, b) => a - b)).toEqual(uids);
 });
 
-test('each operator has the files and groups that make the user one; what cannot be read is named', () => {
+test('each operator has the files and groups that make the user one, and unreadable files are named', () => {
   const root = temporaryDirectory();
   mkdirSync(join(root, 'etc/sudoers.d/directory'), { recursive: true });
   mkdirSync(join(root, 'etc/sudoers')); // EISDIR

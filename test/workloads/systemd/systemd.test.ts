@@ -74,8 +74,8 @@ async function sleeping(path: string): Promise<TestCgroup> {
 }
 const namesAndProtection = (source: WorkloadSource) => protections(source.candidates());
 
-describe('which cgroups are workloads', () => {
-  test('services and scopes anywhere below the slice, and no parts of them', async () => {
+describe('the cgroups that are workloads', () => {
+  test('are services and scopes anywhere below the slice, and no parts of them', async () => {
     await Promise.all(
       [
         'a.service',
@@ -105,7 +105,7 @@ describe('which cgroups are workloads', () => {
     expect(found.unreadable).toEqual([]);
   });
 
-  test('a unit has what is in its own cgroups', async () => {
+  test('have the values of all their own cgroups', async () => {
     const worker = await sleeping('delegated.service/worker');
     // It may have just begun, and take more.
     await eventually('it has what it takes', () => {
@@ -115,14 +115,14 @@ describe('which cgroups are workloads', () => {
     });
   });
 
-  test('named units, wherever they are, and nothing else', async () => {
+  test('are named units, wherever they are, and no others', async () => {
     await Promise.all([`${sliceName}-b.slice/named.service`, 'web@1.service', 'web@2.service', 'other.service'].map(sleeping));
     const source = open({ source: { units: ['named.service', 'web@?.service', 'absent.service'] } });
     expect(paths(source.candidates())).toEqual([`${sliceName}-b.slice/named.service`, 'web@1.service', 'web@2.service']);
     expect(source.problems()).toEqual([]);
   });
 
-  test('a unit selected by cgroup, slice and name is there once', async () => {
+  test('are listed once if a unit is selected by cgroup, slice and name', async () => {
     await sleeping('a.service');
     const source = open({ source: { slices: [`${sliceName}.slice`], units: ['a.service'] }, cgroups: [slice.path] });
     expect(paths(source.candidates())).toEqual(['a.service']);
@@ -130,7 +130,7 @@ describe('which cgroups are workloads', () => {
   });
 
   // A user's manager has cgroups of its own only on v2; on v1 it is one workload, and protected.
-  test("a user's units, and the user's manager as a protected one", async () => {
+  test("are a user's units, and the user's manager as a protected one", async () => {
     const manager = 'user-1.slice/user@1.service';
     if (v2) await Promise.all([`${manager}/app.slice/editor.service`, `${manager}/init.scope`].map(sleeping));
     else await sleeping(manager);
@@ -149,7 +149,7 @@ describe('new and removed units', () => {
   test.each<[rule: string, binding: Binding]>([
     ['reported by the kernel', native],
     ['listed, where it cannot be watched', refusing],
-  ])('units, and slices with units in them, %s', async (_rule, binding) => {
+  ])('are found: units, and slices with units in them, %s', async (_rule, binding) => {
     const source = open({ binding });
     source.refresh();
     expect(paths(source.candidates())).toEqual([]);
@@ -165,7 +165,7 @@ describe('new and removed units', () => {
     expect(source.problems().map(({ code }) => code)).toEqual(binding === native ? [] : ['EVICTD_SOURCE_WATCH']);
   });
 
-  test('the slice itself, which is missing meanwhile', async () => {
+  test('and the slice itself, which is missing meanwhile', async () => {
     const source = open();
     await slice.cleanup();
     expect(paths(source.candidates())).toEqual([]);
@@ -183,21 +183,21 @@ describe('new and removed units', () => {
   });
 });
 
-describe('protected without a rule', () => {
-  test('a unit by its name, from either source', async () => {
+describe('units that are protected without a rule', () => {
+  test('are protected by name, from either source', async () => {
     await Promise.all(['sshd.service', 'init.scope', 'a.service'].map(sleeping));
     const expected = { 'sshd.service': 'unit', 'init.scope': 'unit', 'a.service': undefined };
     expect(namesAndProtection(open())).toEqual(expected);
     expect(namesAndProtection(open({ source: {}, cgroups: [slice.path] }))).toEqual(expected);
   });
 
-  test('a rule lifts one', async () => {
+  test('lose their protection by a rule', async () => {
     await Promise.all(['sshd.service', 'dbus.service'].map(sleeping));
     const rules = [{ match: { name: 'sshd.service' }, critical: false, liftProtection: true }];
     expect(namesAndProtection(open({ rules }))).toEqual({ 'sshd.service': undefined, 'dbus.service': 'unit' });
   });
 
-  test('a slice with one in it, however deep, when it would go as a whole', async () => {
+  test('protect a slice that contains them, at any depth, if it would be evicted as a whole', async () => {
     const inner = `${sliceName}-b.slice`;
     await Promise.all([`${inner}/${sliceName}-b-c.slice/sshd.service`, `${sliceName}-d.slice/a.service`].map(sleeping));
     const source = open({ source: {}, cgroups: [slice.path] });
@@ -205,11 +205,11 @@ describe('protected without a rule', () => {
   });
 });
 
-describe.runIf(canSetXattr)('what a cgroup asks for (where attributes can be set)', () => {
+describe.runIf(canSetXattr)('the preference of a cgroup (where attributes can be set)', () => {
   const avoided = (found: Candidates): Record<string, boolean> =>
     Object.fromEntries(found.usages.map(({ workload }) => [workload.name, workload.avoid ?? false]));
 
-  test('avoid and omit; omit wins', async () => {
+  test('is avoid or omit, and omit overrides avoid', async () => {
     const [avoid, omit, both] = await Promise.all(['avoid.service', 'omit.service', 'both.service', 'none.service'].map(sleeping));
     for (const cgroup of [avoid, both]) setXattr(cgroup?.dir ?? '', 'user.oomd_avoid', '1');
     for (const cgroup of [omit, both]) setXattr(cgroup?.dir ?? '', 'user.oomd_omit', '1');
@@ -228,7 +228,7 @@ describe.runIf(canSetXattr)('what a cgroup asks for (where attributes can be set
     });
   });
 
-  test('0 asks for nothing, and only root is heard', async () => {
+  test('is none for 0, and only root may set it', async () => {
     const [no, foreign] = await Promise.all(['no.service', 'foreign.service'].map(sleeping));
     setXattr(no?.dir ?? '', 'user.oomd_omit', '0');
     setXattr(foreign?.dir ?? '', 'user.oomd_omit', '1');
@@ -236,7 +236,7 @@ describe.runIf(canSetXattr)('what a cgroup asks for (where attributes can be set
     expect(namesAndProtection(open())).toEqual({ 'no.service': undefined, 'foreign.service': undefined });
   });
 
-  test("a rule's priority wins over avoid, and not over omit", async () => {
+  test("is overridden by a rule's priority if it is avoid, and not if it is omit", async () => {
     const [avoid, omit] = await Promise.all(['avoid.service', 'omit.service'].map(sleeping));
     setXattr(avoid?.dir ?? '', 'user.oomd_avoid', '1');
     setXattr(omit?.dir ?? '', 'user.oomd_omit', '1');
@@ -245,7 +245,7 @@ describe.runIf(canSetXattr)('what a cgroup asks for (where attributes can be set
     expect(namesAndProtection(source)).toEqual({ 'avoid.service': undefined, 'omit.service': 'omit' });
   });
 
-  test('what has changed since it was seen: the one that would go is looked at, then all', async () => {
+  test('is read again: for the victim first, and then for all', async () => {
     const [first, second] = await Promise.all(['first.service', 'second.service'].map(sleeping));
     const source = open();
     const before = source.candidates();
@@ -257,7 +257,7 @@ describe.runIf(canSetXattr)('what a cgroup asks for (where attributes can be set
     expect(namesAndProtection(source)).toEqual({ 'first.service': undefined, 'second.service': 'omit' });
   });
 
-  test('a slice with a protected unit in it stays one, also where what it asks for itself has changed', async () => {
+  test('does not change a slice with a protected unit in it', async () => {
     const name = `${sliceName}-b.slice`;
     await sleeping(`${name}/sshd.service`);
     const found = open({ source: {}, cgroups: [slice.path] }).candidates();

@@ -68,7 +68,7 @@ test('a unit is awaited until systemd has reported it and its dependents', async
   expect(wrapped.candidates().veto?.(batch)).toBeUndefined();
 });
 
-test('a unit whose end would stop a protected one is not evicted', async () => {
+test('a unit whose stop would stop a protected one is not evicted', async () => {
   const wrapped = await withSystemd('BoundBy');
   await eventually('it is known', () => wrapped.candidates().veto?.(batch));
   expect(wrapped.candidates().veto?.(batch)).toEqual({ kind: 'protected-dependant', unit: 'web.service', how: 'stops' });
@@ -83,7 +83,7 @@ test('a critical unit ends at a shutdown only, and may then stop units that are 
   expect([found.veto?.(critical), found.stop?.(critical)]).toMatchObject([undefined, { kind: 'stop', dependants: ['web.service'] }]);
 });
 
-test('it is not waited for for long: what is not known then is signalled', async () => {
+test('a unit that is still unknown after a short wait is signalled', async () => {
   const wrapped = await withSystemd('BoundBy', false);
   expect(wrapped.candidates().awaited?.(batch, SOON_NS)).toBe(true);
   await eventually('no longer awaited', () => wrapped.candidates().awaited?.(batch, SOON_NS) === false);
@@ -91,7 +91,7 @@ test('it is not waited for for long: what is not known then is signalled', async
   expect(wrapped.candidates().stop?.(batch)).toMatchObject({ kind: 'signal', because: 'unknown', unit: 'batch.service' });
 });
 
-test("a user's unit of the same name is another one", async () => {
+test("a user's unit of the same name is another unit", async () => {
   const wrapped = await withSystemd('BoundBy');
   await eventually('the other is known', () => wrapped.candidates().veto?.(batch));
   const found = wrapped.candidates();
@@ -105,7 +105,7 @@ test('a cgroup that only has the name of a unit is not that unit', async () => {
   expect(found.veto?.(batch)).toBeUndefined();
 });
 
-test('a unit that has come since may hang on it: systemd is asked once more', async () => {
+test('after a new unit, which may depend on it, a unit is read once more', async () => {
   const hanging: string[] = [];
   const wrapped = await withSystemd('BoundBy', true, '/batch.service', hanging);
   await eventually('it is known', () => wrapped.candidates().stop?.(batch)?.kind === 'stop');
@@ -116,7 +116,7 @@ test('a unit that has come since may hang on it: systemd is asked once more', as
   expect(found.veto?.(batch)).toEqual({ kind: 'protected-dependant', unit: 'web.service', how: 'stops' });
 });
 
-test('… and where it does not answer, the unit is signalled', async () => {
+test('a unit is signalled if systemd does not answer about a new unit', async () => {
   let isAnswering = true;
   const wrapped = await withSystemd('BoundBy', () => isAnswering, '/batch.service', []);
   await eventually('it is known', () => wrapped.candidates().stop?.(batch)?.kind === 'stop');
@@ -128,7 +128,7 @@ test('… and where it does not answer, the unit is signalled', async () => {
   await eventually('no longer awaited', () => found.awaited?.(batch, SOON_NS) === false);
 });
 
-test('whose end reboots the machine may not be evicted', async () => {
+test('a unit whose end reboots the machine may not be evicted', async () => {
   const wrapped = await withSystemd('BoundBy', true, '/batch.service', [], [['FailureAction', ['s', 'reboot']]]);
   await eventually('it is known', () => wrapped.candidates().veto?.(batch));
   expect(wrapped.candidates().veto?.(batch)).toEqual({ kind: 'emergency-action', unit: 'batch.service', setting: 'FailureAction=reboot' });
@@ -141,14 +141,14 @@ test('no wait exceeds its limit', async () => {
   expect(wrapped.candidates().awaited?.(batch, 1n)).toBe(false);
 });
 
-test('… and a decision that has more time waits longer for a systemd that is in trouble', async () => {
+test('a decision that has more time waits longer for a slow systemd', async () => {
   const found = (await withSystemd('BoundBy', false)).candidates();
   expect(found.awaited?.(batch, SOON_NS)).toBe(true);
   await eventually('one with little time goes on', () => !lastUnits.awaited('batch.service') && !found.awaited?.(batch, SOON_NS));
   expect(found.awaited?.(batch, 1n << 40n)).toBe(true);
 });
 
-test('no wait exceeds its limit, even if other workloads are asked about meanwhile', async () => {
+test('no wait exceeds its limit, even if other workloads are read meanwhile', async () => {
   const wrapped = await withSystemd('BoundBy', false);
   const other = workload('other.service', { id: 'o', unit: { name: 'other.service', manager: 'system' } });
   expect(wrapped.candidates().awaited?.(batch, 1n << 40n)).toBe(true);
@@ -156,7 +156,7 @@ test('no wait exceeds its limit, even if other workloads are asked about meanwhi
   expect(wrapped.candidates().awaited?.(batch, 1n)).toBe(false);
 });
 
-test('a unit whose end would stop a protected one is vetoed even if its preference has changed', async () => {
+test('a unit whose stop would stop a protected one is vetoed even if its preference has changed', async () => {
   const changed: WorkloadSource = { ...source, candidates: () => ({ ...source.candidates(), veto: () => ({ kind: 'changed' }) }) };
   const wrapped = await withSystemd('BoundBy', true, '/batch.service', ['web.service'], [], changed);
   expect(wrapped.candidates().veto?.(batch)).toEqual({ kind: 'changed' });
@@ -164,7 +164,7 @@ test('a unit whose end would stop a protected one is vetoed even if its preferen
   expect(wrapped.candidates().veto?.(batch)).toEqual({ kind: 'protected-dependant', unit: 'web.service', how: 'stops' });
 });
 
-test('of a unit that was killed it is said what depends on it as if it still ran, when systemd is sure', async () => {
+test('a killed unit has the dependents it had while it ran, when systemd is sure', async () => {
   let isAnswering = true;
   let activeState = 'active';
   await withSystemd(
@@ -187,7 +187,7 @@ test('of a unit that was killed it is said what depends on it as if it still ran
   expect(sure(batch)).toMatchObject({ kind: 'stop' });
 });
 
-test('at a shutdown it is waited for since the turn of its group came, for as long as was said', async () => {
+test('at a shutdown a unit is waited for since the turn of its group, for the given time', async () => {
   let isAnswering = true;
   const wrapped = await withSystemd('BoundBy', () => isAnswering, '/batch.service', []);
   await eventually('it is known', () => wrapped.candidates().stop?.(batch)?.kind === 'stop');
@@ -201,7 +201,7 @@ test('at a shutdown it is waited for since the turn of its group came, for as lo
   expect(found.awaited?.(batch, 1n, turn)).toBe(false);
 });
 
-test('… also until systemd can be asked again', async () => {
+test('at a shutdown a unit is also waited for until systemd can be reached again', async () => {
   const wrapped = await withSystemd('BoundBy', true, '/batch.service', []);
   await eventually('it is known', () => wrapped.candidates().stop?.(batch)?.kind === 'stop');
   const turn = { sinceNs: process.hrtime.bigint() };

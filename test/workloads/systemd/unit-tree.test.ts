@@ -23,13 +23,13 @@ beforeEach(() => {
   made.make('system.service', `${MANAGER}/init.scope`);
 });
 
-describe("a user's manager", () => {
+describe("the units in a user's manager", () => {
   test.each<[rule: string, paths: string[], members: 'units' | 'manager']>([
-    ['with as many cgroups as are listed', units(510), 'units'], // app.slice and init.scope are two
-    ['with one more', units(511), 'manager'],
-    ['with many that are no units', units(600).map((path) => path.replace(/\.service$/, '')), 'manager'],
-    ['with as many levels as are listed', [levels(8)], 'units'],
-    ['with one more level', [levels(9)], 'manager'],
+    ['with as many cgroups as the limit', units(510), 'units'], // app.slice and init.scope are two
+    ['with one cgroup more', units(511), 'manager'],
+    ['with many cgroups that are not units', units(600).map((path) => path.replace(/\.service$/, '')), 'manager'],
+    ['with as many levels as the limit', [levels(8)], 'units'],
+    ['with one level more', [levels(9)], 'manager'],
   ])('%s', (_rule, paths, expected) => {
     made.make(...paths);
     const listed = tree().list(made.root, made.visitor);
@@ -40,7 +40,7 @@ describe("a user's manager", () => {
     expect(made.followed).toContain('user-1.slice');
   });
 
-  test('is listed at each look while it is one workload, and its units are workloads again when they are few', () => {
+  test('are listed at each reading while the manager is one workload, and are workloads again when they are few', () => {
     made.make(...units(600));
     const shape = tree();
     for (let look = 0; look < 3; look++) {
@@ -54,7 +54,7 @@ describe("a user's manager", () => {
     expect(made.followed).toContain(`${MANAGER}/app.slice`);
   });
 
-  test('takes new units until there are too many; those of the machine have no limit', () => {
+  test('are added until there are too many, while those of the machine have no limit', () => {
     made.make(...units(509));
     const shape = tree();
     shape.list(made.root, made.visitor);
@@ -62,7 +62,7 @@ describe("a user's manager", () => {
     expect(Array.from({ length: 600 }, () => shape.admits('new.service'))).not.toContain(false);
   });
 
-  test('is no workload where units are selected by name: the listed units are', () => {
+  test('are workloads where units are selected by name, and the manager is not one', () => {
     made.make(`${MANAGER}/wanted.service`, levels(9));
     const listed = tree((name) => name === 'wanted.service').list(made.root, made.visitor);
     expect(listed).toEqual([`${MANAGER}/wanted.service`]);
@@ -70,8 +70,8 @@ describe("a user's manager", () => {
 });
 
 test.each([
-  ['as many slices as are listed, followed', 512, 512],
-  ['one more, not followed and a problem', 513, 0],
+  ['as many slices as the limit are watched', 512, 512],
+  ['one slice more is not watched, and is a problem', 513, 0],
 ])('a source in a manager has the same limits: %s', (_what, slices, follows) => {
   const path = `/user.slice/${MANAGER}/app.slice`;
   const directory = join(made.root, 'app.slice');
@@ -89,7 +89,7 @@ test.each([
 test.each([
   ['may be evicted, though it is protected otherwise', 1, undefined],
   ["stays protected if it is an operator's", 0, 'unit'],
-])('a manager with too much in it %s', (_rule, uid, protection) => {
+])('a manager with too many cgroups %s', (_rule, uid, protection) => {
   const manager = `user-${String(uid)}.slice/user@${String(uid)}.service`;
   const identity = { name: 'machine', cgroup: undefined, cgroupVersion: 2 } as const;
   const workloads = [{ systemd: { slices: ['user.slice'], units: [] } }];

@@ -23,8 +23,8 @@ function open(
 const shown = ({ usages }: Candidates): string[] =>
   usages.map(({ workload: { path, protection } }) => (protection ? `${path} = ${protectionText(protection)}` : path));
 
-describe('trees', () => {
-  test('a program that was named, with all that it has started', () => {
+describe('process trees as workloads', () => {
+  test('have the named program with all processes that it has started', () => {
     const windows = new PlayedWindows();
     const root = windows.start({ name: 'web.exe', privateBytes: 100n });
     const child = windows.start({ name: 'worker.exe', parent: root, path: 'D:\\elsewhere\\worker.exe', privateBytes: 20n });
@@ -47,7 +47,7 @@ describe('trees', () => {
     expect(found.processes?.()).toEqual(new Map([[found.usages[0]?.workload.id, 3n]]));
   });
 
-  test('one that a named one has started is part of it, also at second hand', () => {
+  test('include a named program that another named one has started, directly or not', () => {
     const windows = new PlayedWindows();
     const root = windows.start({ name: 'web.exe' });
     const between = windows.start({ name: 'cmd.exe', path: 'C:\\Windows\\System32\\cmd.exe', parent: root });
@@ -55,14 +55,14 @@ describe('trees', () => {
     expect(shown(open(windows, [APPS]).candidates())).toEqual([`C:\\Apps\\web.exe#${String(root)}`]);
   });
 
-  test('a process that reuses the pid of an ended parent is not the parent', () => {
+  test('do not take a process that reuses the pid of an ended parent as the parent', () => {
     const windows = new PlayedWindows();
     const child = windows.start({ name: 'b.exe', parent: 77 });
     windows.start({ name: 'a.exe', pid: 77 });
     expect(shown(open(windows, [APPS]).candidates())).toEqual([`C:\\Apps\\b.exe#${String(child)}`, 'C:\\Apps\\a.exe#77']);
   });
 
-  test('rules match name and program, whatever the letters and slashes', () => {
+  test('match rules by name and program, whatever the case and slashes', () => {
     const windows = new PlayedWindows();
     windows.start({ name: 'Web.exe' });
     const rules: Rule[] = [
@@ -74,8 +74,8 @@ describe('trees', () => {
   });
 });
 
-describe('services', () => {
-  test('running services that match; a grace period only for those that accept a stop', () => {
+describe('services as workloads', () => {
+  test('are running services that match, with a grace period only for those that accept a stop', () => {
     const windows = new PlayedWindows();
     const web = windows.start({ name: 'web.exe' });
     windows.service('Web', web);
@@ -98,7 +98,7 @@ describe('services', () => {
     ['continue-pending', 9n],
     ['paused', 0n],
     ['running', 0n],
-  ])('%s, and it takes no stop: its grace', (state, grace) => {
+  ])('in state %s, which accept no stop, have a grace period or none', (state, grace) => {
     const windows = new PlayedWindows();
     windows.service('web', windows.start({ name: 'web.exe' }), { state, acceptsStop: false });
     const rules: Rule[] = [{ match: {}, terminationGracePeriodNs: 9n }];
@@ -106,13 +106,13 @@ describe('services', () => {
     expect(usages[0]?.workload.terminationGracePeriodNs).toBe(grace);
   });
 
-  test('its process is no tree of its own', () => {
+  test('are no process trees, too', () => {
     const windows = new PlayedWindows();
     windows.service('web', windows.start({ name: 'web.exe' }));
     expect(shown(open(windows, [APPS, { service: 'web' }]).candidates())).toEqual(['service:web']);
   });
 
-  test('one that shares its process is protected', () => {
+  test('that share a process are protected', () => {
     const windows = new PlayedWindows();
     windows.service('web', windows.start({ name: 'host.exe' }), { ownProcess: false });
     expect(shown(open(windows, [{ service: 'web' }]).candidates())).toEqual([
@@ -120,15 +120,15 @@ describe('services', () => {
     ]);
   });
 
-  test('services are not listed if no source names any', () => {
+  test('are not listed if no source names any', () => {
     const windows = new PlayedWindows();
     windows.refusals.set('services', PlayedWindows.refusal('ERROR_ACCESS_DENIED'));
     expect(open(windows, [APPS]).candidates().unreadable).toEqual([]);
   });
 });
 
-describe('jobs', () => {
-  test('its processes, and its limit; the handle is closed, or the job would outlive its owner', () => {
+describe('jobs as workloads', () => {
+  test('have processes and a limit, and their handle is closed, or the job would outlive its owner', () => {
     const windows = new PlayedWindows();
     const [a, b] = [windows.start({ name: 'a.exe', privateBytes: 1n }), windows.start({ name: 'b.exe', privateBytes: 2n })];
     windows.job('batch', [b, a], 64n);
@@ -148,7 +148,7 @@ describe('jobs', () => {
     expect(windows.openJobs).toBe(0);
   });
 
-  test('one that is not there is said, until it is', () => {
+  test('that do not exist are reported until they do', () => {
     const windows = new PlayedWindows();
     const source = open(windows, [{ job: 'batch' }]);
     expect(source.candidates()).toMatchObject({ usages: [], unreadable: [] });
@@ -158,7 +158,7 @@ describe('jobs', () => {
     expect(source.problems()).toEqual([]);
   });
 
-  test('one that may not be opened is named, and the others are read', () => {
+  test('that may not be opened are named, and the others are read', () => {
     const windows = new PlayedWindows();
     windows.refusals.set('job secret', PlayedWindows.refusal('ERROR_ACCESS_DENIED'));
     windows.job('batch', [windows.start({ name: 'a.exe' })]);
@@ -167,15 +167,15 @@ describe('jobs', () => {
     expect(usages).toHaveLength(1);
   });
 
-  test('without a process it is no candidate', () => {
+  test('without a process are no candidates', () => {
     const windows = new PlayedWindows();
     windows.job('batch', []);
     expect(open(windows, [{ job: 'batch' }]).candidates().usages).toEqual([]);
   });
 });
 
-describe('never evicted', () => {
-  test('evictd, and what it descends from', () => {
+describe('workloads that are never evicted', () => {
+  test('are evictd and its ancestors', () => {
     const windows = new PlayedWindows();
     const shell = windows.start({ name: 'shell.exe' });
     const own = windows.start({ name: 'node.exe', parent: shell });
@@ -184,7 +184,7 @@ describe('never evicted', () => {
     ]);
   });
 
-  test('what evictd descends from, also where the clock was set back since', () => {
+  test('are the ancestors of evictd, also after the clock was set back', () => {
     const windows = new PlayedWindows();
     const shell = windows.start({ name: 'shell.exe' });
     windows.setClockBack(1_000n);
@@ -194,7 +194,7 @@ describe('never evicted', () => {
     ]);
   });
 
-  test('a tree with a process that Windows needs', () => {
+  test('are trees with a process that Windows needs', () => {
     const windows = new PlayedWindows();
     const root = windows.start({ name: 'a.exe' });
     windows.start({ name: 'b.exe', parent: root, critical: true });
@@ -203,7 +203,7 @@ describe('never evicted', () => {
     ]);
   });
 
-  test('a tree with a process that a rule calls critical', () => {
+  test('are trees with a process that a rule calls critical', () => {
     const windows = new PlayedWindows();
     const root = windows.start({ name: 'launcher.exe' });
     windows.start({ name: 'db.exe', parent: root });
@@ -213,7 +213,7 @@ describe('never evicted', () => {
     ]);
   });
 
-  test('what a rule calls critical itself', () => {
+  test('are workloads that a rule calls critical', () => {
     const windows = new PlayedWindows();
     windows.service('db', windows.start({ name: 'x.exe' }));
     expect(shown(open(windows, [{ service: 'db' }], [{ match: { name: 'DB' }, critical: true }]).candidates())).toEqual([
@@ -221,7 +221,7 @@ describe('never evicted', () => {
     ]);
   });
 
-  test('a tree of which a process lives in a protected job', () => {
+  test('are trees with a process in a protected job', () => {
     const windows = new PlayedWindows();
     const root = windows.start({ name: 'a.exe' });
     windows.job('kept', [windows.start({ name: 'b.exe', parent: root })]);
@@ -232,7 +232,7 @@ describe('never evicted', () => {
     ]);
   });
 
-  test('a job with a process that Windows does not report', () => {
+  test('are jobs with a process that Windows does not report', () => {
     const windows = new PlayedWindows();
     windows.job('batch', [windows.start({ name: 'odd.exe', closed: true })]);
     const { usages } = open(windows, [{ job: 'batch' }]).candidates();
@@ -240,7 +240,7 @@ describe('never evicted', () => {
   });
 });
 
-test('the veto reads the processes anew', () => {
+test('the veto reads the processes again', () => {
   const windows = new PlayedWindows();
   const root = windows.start({ name: 'a.exe' });
   const { usages, veto } = open(windows, [APPS]).candidates();
