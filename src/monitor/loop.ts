@@ -68,17 +68,20 @@ export class Monitor {
 
   /** Rehearses an eviction, continues those of the evictd before, arms the notifiers, and makes the first pass. */
   start(): void {
-    const { reporter } = this.parts;
     this.#running = true;
     if (this.policy.hasWorkloadSource) this.#rehearsal.compile(this.policy);
-    reporter.resumed(this.#state);
+    this.parts.reporter.resumed(this.#state);
     if (this.#state.evictions.length > 0) this.#isUndecided = resume(this.#victims, this.restored, this.#candidates());
     this.#tick('start');
   }
 
-  /** The native layer has carried out a standing order; an action of a policy has ended. */
+  /** The native layer has carried out a standing order; an action of a policy has ended; the pressure has risen. */
   readonly carriedOut = this.#passOn.bind(this, 'standing_order');
   readonly policyActed = this.#passOn.bind(this, 'policy', undefined);
+  readonly pressed = (): void => {
+    this.#quiet.hurry(process.hrtime.bigint());
+    this.#schedule();
+  };
 
   /**
    * Puts another policy in force. Thresholds that stay keep their grace periods; evictions in flight continue as after
@@ -201,9 +204,7 @@ export class Monitor {
     const wakeNs = process.hrtime.bigint();
     this.#idleReadings.passed(wakeNs);
     if (this.#notBeforeNs !== undefined && wakeNs < this.#notBeforeNs && !isOfOperator(wake)) {
-      if (wake.source === 'tick' || wake.source === 'watchdog') {
-        this.#quiet.tickWhileWaiting(this.policy, this.parts.node.read(), wakeNs);
-      }
+      if (wake.source === 'tick' || wake.source === 'watchdog') this.#quiet.tickWhileWaiting(this.policy, this.parts.node.read(), wakeNs);
       this.#schedule();
       return false;
     }
@@ -219,8 +220,7 @@ export class Monitor {
     const { input, given, times, result } = stepOn(this.policy, this.#state, readings, parts);
     const { state, effects } = result;
     const passTimes = { wakeNs, ...times, chosenNs: process.hrtime.bigint() };
-    this.#state = state;
-    ({ dueAtNs: this.#dueAtNs, notBeforeNs: this.#notBeforeNs } = result);
+    ({ state: this.#state, dueAtNs: this.#dueAtNs, notBeforeNs: this.#notBeforeNs } = result);
     runEffects(EFFECTS, effects, wake, passTimes, {
       ...{ journal, reporter, actors: this.#actors },
       saveState: () => {
@@ -239,7 +239,7 @@ export class Monitor {
     });
     heartbeat.beat(wakeNs);
     this.#order(observations, wakeNs, effects.length > 0);
-    this.#quiet.passed(this.policy, state, input.nowNs);
+    this.#quiet.passed(this.policy, state, given.policyReadings, input.nowNs);
     this.#passTookNs = process.hrtime.bigint() - wakeNs;
     this.#schedule();
     return effects.some(({ kind }) => kind !== 'attempt');

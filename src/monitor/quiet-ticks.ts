@@ -1,6 +1,7 @@
 import type { Policy, State } from '../core/decide/state.js';
 import { policiesDueNs } from '../core/ladder/policy-deadline.js';
-import { lookAtPolicies } from '../core/ladder/policy-look.js';
+import { lookAtPolicies, restOfPolicies, type LeadBounds } from '../core/ladder/policy-look.js';
+import type { PolicyReadings } from '../core/policy/scope-reading.js';
 import type { Observations } from '../core/signal/observation.js';
 import { operandsOf } from '../core/threshold/threshold.js';
 import type { Heartbeat, Node, NotifierState, SourceProblem, StepListener, WorkloadSource } from './ports/ports.js';
@@ -12,7 +13,7 @@ const PASS_EVERY = 6;
 
 interface QuietTicksParts {
   readonly node: Pick<Node, 'steady' | 'read'>;
-  readonly policies?: Pick<PolicyPort, 'read' | 'bytesPerSecond'>;
+  readonly policies?: Pick<PolicyPort, 'read' | 'bytesPerSecond' | 'watchedPressure'>;
   readonly workloads: Pick<WorkloadSource, 'refresh'>;
   readonly reporter: Pick<Reporter, 'skipped' | 'sampled'>;
   readonly heartbeat: Pick<Heartbeat, 'beat'>;
@@ -56,9 +57,23 @@ export class QuietTicks {
     return this.#policiesAtNs;
   }
 
-  /** A pass has judged the policies. */
-  passed(policy: Policy, state: State, nowNs: bigint): void {
-    this.#policiesAtNs = policiesDueNs(policy, state.policies, nowNs);
+  /** The pressure of the node has risen: policies are due now. */
+  hurry(nowNs: bigint): void {
+    this.#policiesAtNs &&= nowNs;
+  }
+
+  /**
+   * A pass has judged the policies.
+   *
+   * @param readings  what it has read of the scopes; undefined: nothing
+   */
+  passed(policy: Policy, state: State, readings: PolicyReadings | undefined, nowNs: bigint): void {
+    const leadNs = this.parts.policies && restOfPolicies(policy, state, readings, this.#boundsOf(this.parts.policies));
+    this.#policiesAtNs = policiesDueNs(policy, state.policies, nowNs, leadNs);
+  }
+
+  #boundsOf({ bytesPerSecond, watchedPressure }: Pick<PolicyPort, 'bytesPerSecond' | 'watchedPressure'>): LeadBounds {
+    return { bytesPerSecond, watchedPressure, isWatched: this.#isWatched };
   }
 
   /**
@@ -74,8 +89,7 @@ export class QuietTicks {
     const observations = node.read();
     const readings = policies.read();
     const input = { nowNs, observe: () => observations, policyReadings: () => readings };
-    const bounds = { bytesPerSecond: policies.bytesPerSecond, isWatched: this.#isWatched };
-    const looked = lookAtPolicies(policy, state, input, bounds);
+    const looked = lookAtPolicies(policy, state, input, this.#boundsOf(policies));
     if (looked === undefined) return undefined;
     this.#policiesAtNs = policiesDueNs(policy, looked.state.policies, nowNs, looked.leadNs);
     return looked.state;

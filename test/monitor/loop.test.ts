@@ -482,7 +482,7 @@ test.each<[rule: string, change: (node: SteadyNode) => void, listener: Partial<S
 });
 
 const PLAYED_POLICIES = {
-  ...{ bytesPerSecond: Infinity, workloads: () => [], processes: () => [], perform: () => undefined },
+  ...{ bytesPerSecond: Infinity, watchedPressure: new Set<string>(), workloads: () => [], processes: () => [], perform: () => undefined },
   ...{ results: () => [], close: () => undefined },
 };
 

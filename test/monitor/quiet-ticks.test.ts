@@ -91,7 +91,8 @@ test('the sixth tick makes a pass, and arming restarts the count', () => {
   expect(skipped()).toBe(5);
 });
 
-const policies = { bytesPerSecond: Infinity, read: () => ({ scopes: new Map() }) };
+const watchedPressure: ReadonlySet<string> = new Set(['memory.pressure.full']);
+const policies = { bytesPerSecond: Infinity, watchedPressure, read: () => ({ scopes: new Map() }) };
 const listener: StepListener = { stepped: () => undefined, skipped: () => false, close: () => undefined };
 const recorder: StepListener = { stepped: () => undefined, close: () => undefined };
 
@@ -109,13 +110,25 @@ test.each<[rule: string, mayBe: boolean, parts: Parameters<typeof quietTicks>[0]
   expect([looked !== undefined, quiet.policiesAtNs]).toEqual(mayBe ? [true, 2_000_000_010n] : [false, undefined]);
 });
 
-test('policies with distant conditions are judged later, and after a pass as early as at first', () => {
-  const quiet = quietTicks({ policies: { bytesPerSecond: 1024, read: () => ({ scopes: new Map([['p', []]]) }) } });
+test('policies with distant conditions are judged later, also after a pass that has read their scopes', () => {
+  const readings = { scopes: new Map([['p', []]]) };
+  const quiet = quietTicks({ policies: { ...policies, bytesPerSecond: 1024, read: () => readings } });
   const inForce = policy([memory], { policies: [ofCgroup([NOTIFY], { when: condition('memory.current > 3Ki', 'cgroup') })] });
   quiet.policiesWithoutPass(inForce, initialState, undefined, 10n);
   expect(quiet.policiesAtNs).toBe(5_000_000_010n);
-  quiet.passed(inForce, initialState, 20n);
+  quiet.passed(inForce, initialState, readings, 20n);
+  expect(quiet.policiesAtNs).toBe(5_000_000_020n);
+  quiet.passed(inForce, initialState, undefined, 20n);
   expect(quiet.policiesAtNs).toBe(2_000_000_020n);
+});
+
+test('where pressure rises, policies are due at once; without policies nothing is', () => {
+  const quiet = quietTicks({ policies });
+  quiet.hurry(10n);
+  expect(quiet.policiesAtNs).toBeUndefined();
+  quiet.passed(policy([memory], { policies: [ofCgroup([NOTIFY])] }), initialState, undefined, 10n);
+  quiet.hurry(20n);
+  expect(quiet.policiesAtNs).toBe(20n);
 });
 
 test.each([

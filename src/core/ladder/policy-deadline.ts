@@ -1,6 +1,6 @@
 import type { Policy } from '../decide/state.js';
 import { scopeDueNs } from './ladder.js';
-import { conditionLeadS, type LeadReadings } from '../policy/condition-lead.js';
+import { conditionLeadS, longestWindowS, type LeadReadings } from '../policy/condition-lead.js';
 import type { ConfiguredPolicy } from '../policy/configured-policy.js';
 import type { PolicyState } from './policy-state.js';
 import { windowsOf } from './policy-truth.js';
@@ -20,7 +20,7 @@ export function isBusy({ scopes, restraints }: PolicyState): boolean {
 }
 
 /**
- * The time in which no condition can become true. A condition with a window needs readings of the whole window before.
+ * The time in which no condition can become true. The window of `unless` must have been read before.
  *
  * @param readingsOf  what was read just now
  * @param bytesPerSecond  how fast memory may be filled
@@ -32,8 +32,9 @@ export function policiesLeadNs(
 ): bigint {
   let lead = LONGEST_LEAD_NS;
   for (const policy of configured) {
-    const own = conditionLeadS(policy.when, readingsOf(policy), bytesPerSecond) * 1e9 - Number(windowsOf(policy).longestNs);
-    if (own < Number(lead)) lead = BigInt(Math.trunc(Math.max(own, 0)));
+    const unlessS = policy.unless === undefined ? 0 : longestWindowS([policy.unless]);
+    const ownNs = (conditionLeadS(policy.when, readingsOf(policy), bytesPerSecond) - unlessS) * 1e9;
+    if (ownNs < Number(lead)) lead = BigInt(Math.trunc(Math.max(ownNs, 0)));
     if (lead === 0n) break;
   }
   return lead;

@@ -2,8 +2,10 @@ import type { Policy, State } from '../decide/state.js';
 import type { StepInput } from '../decide/step-input.js';
 import { NO_CANDIDATES } from '../workload/workload.js';
 import { operandsOf, resolve } from '../threshold/threshold.js';
-import type { ScopeReading } from '../policy/scope-reading.js';
-import { latest } from '../policy/scope-history.js';
+import type { LeadReadings } from '../policy/condition-lead.js';
+import type { ConfiguredPolicy } from '../policy/configured-policy.js';
+import type { PolicyReadings, ScopeReading } from '../policy/scope-reading.js';
+import { latest, type ScopeHistory } from '../policy/scope-history.js';
 import { isBusy, policiesLeadNs } from './policy-deadline.js';
 import { stepPolicies } from './policy-step.js';
 
@@ -24,6 +26,8 @@ export interface LeadBounds {
   readonly bytesPerSecond: number;
   /** Whether each threshold has a live notifier. */
   readonly isWatched: boolean;
+  /** See LeadReadings. */
+  readonly watchedPressure?: ReadonlySet<string>;
 }
 
 /**
@@ -34,17 +38,40 @@ export function lookAtPolicies(
   policy: Policy,
   state: State,
   input: Pick<StepInput, 'nowNs' | 'observe' | 'policyReadings'>,
-  { bytesPerSecond, isWatched }: LeadBounds,
+  bounds: LeadBounds,
 ): PolicyLook | undefined {
   if (isBusy(state.policies)) return undefined;
   const looked = stepPolicies(policy, { state, effects: [] }, { ...REST, ...input });
   const needsStep = looked === undefined || looked.isAwaiting || looked.effects.length > 0 || isBusy(looked.state.policies);
   if (needsStep) return undefined;
-  const [scopes, { node }] = [input.policyReadings?.()?.scopes, looked.state.policies];
-  const ofNode = node && latest(node);
-  const readings = { node: ofNode, watched: isWatched ? watchedBytes(policy, ofNode) : undefined };
-  const leadNs = policiesLeadNs(policy.policies ?? [], ({ name }) => ({ ...readings, scope: scopes?.get(name) }), bytesPerSecond);
-  return { state: looked.state, leadNs };
+  return { state: looked.state, leadNs: restOfPolicies(policy, looked.state, input.policyReadings?.(), bounds) };
+}
+
+/**
+ * The time in which no condition can become true after a step or a look.
+ *
+ * @param readings  what that has read of the scopes; undefined: nothing
+ */
+export function restOfPolicies(
+  policy: Policy,
+  { policies }: State,
+  readings: PolicyReadings | undefined,
+  { bytesPerSecond, isWatched, watchedPressure }: LeadBounds,
+): bigint {
+  if (readings === undefined || isBusy(policies)) return 0n;
+  const { node, scopes } = policies;
+  const watched = isWatched ? watchedBytes(policy, node && latest(node)) : undefined;
+  const histories = new Map<string, ScopeHistory[]>();
+  for (const { policy: name, history } of scopes.values()) {
+    const all = histories.get(name) ?? [];
+    histories.set(name, all);
+    if (history !== undefined) all.push(history);
+  }
+  const readingsOf = ({ name }: ConfiguredPolicy): LeadReadings => ({
+    ...{ node, watched, watchedPressure },
+    ...{ scope: readings.scopes.get(name), histories: histories.get(name) ?? [] },
+  });
+  return policiesLeadNs(policy.policies ?? [], readingsOf, bytesPerSecond);
 }
 
 /** The largest memory.available that a threshold has as its bound; undefined: none has. */

@@ -1,22 +1,33 @@
-import type { Condition } from './condition.js';
-import { wholeOf, type Test } from './condition-needs.js';
-import { levelOf } from './evaluate-condition.js';
+import type { Condition, MetricReference } from './condition.js';
+import { testsOf, wholeOf, type Test } from './condition-needs.js';
+import { changeBetween, levelOf } from './evaluate-condition.js';
 import { METRICS, type MetricName } from './metric.js';
 import { PRESSURE_AVERAGES } from './raw-value.js';
 import { greatestOf } from './scope-extremes.js';
+import { latest, readingBefore, type ScopeHistory } from './scope-history.js';
 import type { ScopeReading } from './scope-reading.js';
 
 type ComparisonTest = Extract<Test, { readonly kind: 'comparison' }>;
 
-/** What was read just now. */
+/** What was read just now, and before. */
 export interface LeadReadings {
   /** undefined: not known. */
-  readonly node: ScopeReading | undefined;
+  readonly node: ScopeHistory | undefined;
   /** The cgroups of the scope that are there. undefined: not known, or the policy has none. */
   readonly scope: readonly ScopeReading[] | undefined;
+  /** The same with what windows need, where conditions have any. */
+  readonly histories?: readonly ScopeHistory[] | undefined;
   /** A notifier wakes evictd when memory.available falls below it, in bytes. Left out: none does. */
   readonly watched?: number | undefined;
+  /** Pressure of the node ('memory.pressure.full') that wakes evictd at WATCHED_PART of a limit. Left out: none does. */
+  readonly watchedPressure?: ReadonlySet<string> | undefined;
 }
+
+/**
+ * A trigger fires at this part of a pressure's limit, in the kernel's period or less. While it does not fire, and up to
+ * twice as much was read, the limit is not reached: the kernel's windows may be off by their length.
+ */
+export const WATCHED_PART = 0.25;
 
 /** Metrics of a cgroup that rise no faster than memory is filled. A new cgroup begins at 0. */
 const FILLED: ReadonlySet<MetricName> = new Set(['memory.current', 'memory.anon', 'memory.file', 'memory.shmem', 'memory.swap']);
@@ -35,7 +46,7 @@ export function conditionLeadS(condition: Condition, readings: LeadReadings, byt
     case 'comparison':
       return Math.max(0, comparisonLeadS(condition, readings, bytesPerSecond));
     case 'and':
-      return Math.max(...condition.conditions.map((one) => conditionLeadS(one, readings, bytesPerSecond)));
+      return Math.max(...condition.conditions.map((one) => leadAmongS(one, condition.conditions, readings, bytesPerSecond)));
     case 'or':
       return Math.min(...condition.conditions.map((one) => conditionLeadS(one, readings, bytesPerSecond)));
     case 'not':
@@ -45,10 +56,25 @@ export function conditionLeadS(condition: Condition, readings: LeadReadings, byt
   }
 }
 
-function comparisonLeadS(test: ComparisonTest, { node, scope, watched = 0 }: LeadReadings, bytesPerSecond: number): number {
+/** The windows of the other conditions must have been read when this one may become true. */
+function leadAmongS(one: Condition, all: readonly Condition[], readings: LeadReadings, bytesPerSecond: number): number {
+  return Math.max(0, conditionLeadS(one, readings, bytesPerSecond) - longestWindowS(all.filter((other) => other !== one)));
+}
+
+/** The time that these conditions look back. */
+export function longestWindowS(conditions: readonly Condition[]): number {
+  const windows = conditions.flatMap(testsOf).map((test) => (test.kind === 'exists' ? 0n : (test.windowNs ?? 0n)));
+  return Math.max(0, ...windows.map((ns) => Number(ns) / 1e9));
+}
+
+function comparisonLeadS(test: ComparisonTest, readings: LeadReadings, bytesPerSecond: number): number {
   const { metric, comparison, amount } = test;
+  const { scope, watched = 0 } = readings;
+  const node = readings.node && latest(readings.node);
   const isUpwards = comparison.startsWith('>');
-  if (METRICS[metric.name].kind !== 'level' || metric.path !== undefined) return 0;
+  if (metric.path !== undefined) return 0;
+  if (METRICS[metric.name].kind === 'stall') return isUpwards ? stallLeadS(test, readings) : 0;
+  if (METRICS[metric.name].kind !== 'level') return 0;
   if (metric.name === 'memory.available') {
     const [available, limit] = [node && levelOf(metric, node), availableLimit(test, node)];
     if (isUpwards || available === undefined || limit === undefined) return 0;
@@ -58,10 +84,34 @@ function comparisonLeadS(test: ComparisonTest, { node, scope, watched = 0 }: Lea
   if (value === undefined || !isUpwards) return 0;
   const average = PRESSURE_AVERAGES.find((one) => metric.name.endsWith(`.${one}`));
   if (average !== undefined && amount.kind === 'share' && amount.of === undefined) {
+    if (isWatched(test, readings) && value < 2 * WATCHED_PART * amount.ratio) return Infinity;
     return averageLeadS(Number(average.slice('avg'.length)), value, amount.ratio);
   }
   if (metric.of !== 'cgroup' || !FILLED.has(metric.name) || amount.kind !== 'quantity') return 0;
   return (amount.value - value) / bytesPerSecond;
+}
+
+function isWatched({ metric }: ComparisonTest, { watchedPressure }: LeadReadings): boolean {
+  return metric.of === 'node' && watchedPressure?.has(metric.name.split('.', 3).join('.')) === true;
+}
+
+/** A window has its share at the earliest when all tasks have stalled for what is missing. */
+function stallLeadS(test: ComparisonTest, readings: LeadReadings): number {
+  const { metric, amount, windowNs = 0n } = test;
+  const { node, histories } = readings;
+  const of = metric.of === 'node' ? node && [node] : histories;
+  if (of === undefined || amount.kind !== 'share') return 0;
+  const limitS = (amount.ratio * Number(windowNs)) / 1e9;
+  const stalledS = Math.max(0, ...of.map((history) => stalledSince(windowNs, metric, history)));
+  if (isWatched(test, readings) && stalledS < 2 * WATCHED_PART * limitS) return Infinity;
+  return limitS - stalledS;
+}
+
+/** Seconds since a reading that is at least so old. Infinity: there is none, so that the share is not known yet. */
+function stalledSince(windowNs: bigint, metric: MetricReference, history: ScopeHistory): number {
+  const [before, last] = [readingBefore(history, windowNs), latest(history)];
+  const stalledUs = before && last && changeBetween(metric, before, last);
+  return stalledUs === undefined ? Infinity : stalledUs / 1e6;
 }
 
 function availableLimit(test: ComparisonTest, node: ScopeReading | undefined): number | undefined {

@@ -90,19 +90,31 @@ export function compares(comparison: Comparison, value: number, limit: number): 
 }
 
 /** The measured value in the unit of the amount. */
-function measured({ metric, amount, windowNs }: ComparisonTest, readings: ConditionReadings): number | undefined {
+function measured({ metric, amount, windowNs = 0n }: ComparisonTest, readings: ConditionReadings): number | undefined {
   const { kind } = METRICS[metric.name];
   const history = historyOf(metric, readings);
   const reading = now(metric, readings);
   if (history === undefined || reading === undefined) return undefined;
   if (kind === 'level') return levelOf(metric, reading);
-  const before = readingBefore(history, windowNs ?? 0n);
-  if (before === undefined) return undefined;
-  if (amount.kind === 'rate' || kind === 'stall') return rateBetween(metric, before, reading);
-  const change = changeBetween(metric, before, reading);
-  if (amount.kind === 'quantity' || change === undefined) return change;
-  const start = levelOf(metric, before);
-  return start === undefined || start <= 0 ? undefined : change / start;
+  const before = readingBefore(history, windowNs);
+  const whole = before && changeBetween(metric, before, reading);
+  if (before === undefined || whole === undefined || windowNs === 0n) return undefined;
+  const earlier = changeUntil(reading.timeNs - windowNs, metric, before, history);
+  const change = whole - earlier;
+  if (kind === 'stall') return (change * 1_000) / Number(windowNs);
+  if (amount.kind === 'rate') return (change * 1e9) / Number(windowNs);
+  if (amount.kind === 'quantity') return change;
+  const start = (levelOf(metric, before) ?? 0) + earlier;
+  return start <= 0 ? undefined : change / start;
+}
+
+/** What changed from `before` to the start of the window, by interpolation: after a rest `before` may be seconds older. */
+function changeUntil(startNs: bigint, metric: MetricReference, before: ScopeReading, { readings }: ScopeHistory): number {
+  for (const after of readings) {
+    const change = after.timeNs > startNs ? changeBetween(metric, before, after) : undefined;
+    if (change !== undefined) return change * (Number(startNs - before.timeNs) / Number(after.timeNs - before.timeNs));
+  }
+  return 0;
 }
 
 /** The level in the unit of the metric; an average of pressure is 0 to 1. */
@@ -111,7 +123,7 @@ export function levelOf(metric: MetricReference, { values }: ScopeReading): numb
   return METRICS[metric.name].unit === 'share' && value !== undefined ? value / 100 : value;
 }
 
-function changeBetween(metric: MetricReference, before: ScopeReading, after: ScopeReading): number | undefined {
+export function changeBetween(metric: MetricReference, before: ScopeReading, after: ScopeReading): number | undefined {
   const gauge = gaugeOf(metric);
   const [start, end] = [gauge.read(before.values), gauge.read(after.values)];
   if (start === undefined || end === undefined) return undefined;

@@ -29,8 +29,10 @@ const CHECKED_WITHIN_MS = 5_000;
 
 /** What policies read and do, besides evictions. Where none is configured it costs nothing. */
 export class Policies implements PolicyPort, StepListener {
-  /** An action has ended, and its result is for the next step; or the pressure of the node calls for a step. */
+  /** An action has ended, and its result is for the next step. */
   onResult: () => void = () => undefined;
+  /** The pressure of the node has risen. */
+  onPressure: () => void = () => undefined;
   readonly #restraints: Restraints;
   #configured: PolicySettings = { policies: [], rules: [] };
   /** undefined: no policy is configured. */
@@ -64,7 +66,7 @@ export class Policies implements PolicyPort, StepListener {
     this.#runner ??= deferred.openRunner();
     const { hierarchies, node, units } = this.parts;
     const onPressure = (): void => {
-      this.onResult();
+      this.onPressure();
     };
     const parts = { hierarchies, node, units, restraints: this.#restraints, runner: this.#runner, onPressure };
     this.#running = new deferred.RunningPolicies(parts, { policies, rules });
@@ -73,6 +75,10 @@ export class Policies implements PolicyPort, StepListener {
 
   get bytesPerSecond(): number {
     return this.#running?.bytesPerSecond ?? Infinity;
+  }
+
+  get watchedPressure(): ReadonlySet<string> {
+    return this.#running?.watchedPressure ?? new Set();
   }
 
   read(how?: 'anew'): PolicyReadings | undefined {

@@ -1,3 +1,4 @@
+import { WATCHED_PART } from '../../core/policy/condition-lead.js';
 import { testsOf } from '../../core/policy/condition-needs.js';
 import type { ConfiguredPolicy } from '../../core/policy/configured-policy.js';
 import { STALL_KINDS, STALL_RESOURCES, type StallKind, type StallResource } from '../../core/signal/signal.js';
@@ -8,16 +9,14 @@ import type { Binding } from '../../native/binding.js';
 import { minBigInt } from '../../core/quantity/integer.js';
 
 const PERIOD_NS = BigInt(PSI_PERIOD_US) * 1_000n;
-/** The kernel's longest window. A longer one has a part of this length with at least its share. */
-const LONGEST_NS = 10_000_000_000n;
 
 /** What makes a condition about the pressure of the node worth a look. */
 export interface PressureTrigger {
   readonly resource: StallResource;
   readonly kind: StallKind;
-  /** Billionths of the wall time: the smallest of all conditions. */
+  /** Billionths of the wall time: of the smallest limit of all conditions. */
   readonly share: bigint;
-  /** The shortest of all conditions. An average has the kernel's period. */
+  /** The shortest of all conditions, at most the kernel's period of averages: so often it wakes while tasks stall. */
   readonly windowNs: bigint;
 }
 
@@ -30,8 +29,8 @@ export function triggersOf(policies: readonly ConfiguredPolicy[]): readonly Pres
     const [name, , text] = test.metric.name.split('.');
     const [resource, kind] = [STALL_RESOURCES.find((one) => one === name), STALL_KINDS.find((one) => one === text)];
     if (resource === undefined || kind === undefined || !test.metric.name.includes('.pressure.')) continue;
-    const share = BigInt(Math.floor(test.amount.ratio * 1e9));
-    const windowNs = minBigInt(test.windowNs ?? PERIOD_NS, LONGEST_NS);
+    const share = BigInt(Math.floor(test.amount.ratio * WATCHED_PART * 1e9));
+    const windowNs = minBigInt(test.windowNs ?? PERIOD_NS, PERIOD_NS);
     const key = `${resource} ${kind}`;
     const before = found.get(key) ?? { share, windowNs };
     found.set(key, { resource, kind, share: minBigInt(before.share, share), windowNs: minBigInt(before.windowNs, windowNs) });
@@ -39,9 +38,9 @@ export function triggersOf(policies: readonly ConfiguredPolicy[]): readonly Pres
   return [...found.values()];
 }
 
-/** Wakes when the pressure of the node may have made a condition true. Without them a pass in time sees it a little later. */
+/** Wakes when the pressure of the node rises, before it makes a condition true. Without them evictd looks more often. */
 export class PressureTriggers {
-  readonly #triggers: readonly StallTrigger[];
+  readonly #triggers: ReadonlyMap<string, StallTrigger>;
 
   /**
    * @param memory  undefined: no cgroups
@@ -55,19 +54,26 @@ export class PressureTriggers {
   ) {
     // A v1 cgroup has no pressure of its own: as with thresholds, it is the machine's.
     const directory = node === undefined || memory?.version !== 2 ? undefined : cgroupDirectory(memory, node);
-    this.#triggers = triggersOf(policies).map(({ resource, kind, share, windowNs }) => {
+    const triggers = triggersOf(policies).map(({ resource, kind, share, windowNs }) => {
       const file = directory === undefined ? `/proc/pressure/${resource}` : `${directory}/${resource}.pressure`;
-      return thresholdTrigger(native, file, { signal: `${resource}.pressure.${kind}`, share }, windowNs, wake);
+      const signal = `${resource}.pressure.${kind}` as const;
+      return [signal, thresholdTrigger(native, file, { signal, share }, windowNs, wake)] as const;
     });
+    this.#triggers = new Map(triggers);
     this.arm();
   }
 
   /** Tries again what could not be armed. */
   arm(): void {
-    for (const trigger of this.#triggers) trigger.arm();
+    for (const trigger of this.#triggers.values()) trigger.arm();
+  }
+
+  /** 'memory.pressure.full': what wakes now. */
+  get live(): ReadonlySet<string> {
+    return new Set([...this.#triggers].filter(([, trigger]) => trigger.state().live).map(([signal]) => signal));
   }
 
   close(): void {
-    for (const trigger of this.#triggers) trigger.close();
+    for (const trigger of this.#triggers.values()) trigger.close();
   }
 }

@@ -30,7 +30,7 @@ export interface RunningParts {
   readonly units: Pick<UnitManager, 'unit' | 'awaited'>;
   readonly restraints: Restraints;
   readonly runner: Pick<ProgramRunner, 'run'>;
-  /** The pressure of the node may have made a condition true. */
+  /** The pressure of the node has risen. */
   readonly onPressure: () => void;
 }
 
@@ -77,6 +77,10 @@ export class RunningPolicies {
     this.#triggers = new PressureTriggers(native, { memory, node }, policies, onPressure);
     const ownCgroup = (): string | undefined => memory && selectHost().ownMemoryCgroup(memory);
     this.#actions = new LadderActions({ native, hierarchies, restraints, runner, ownCgroup });
+  }
+
+  get watchedPressure(): ReadonlySet<string> {
+    return this.#triggers.live;
   }
 
   read(): PolicyReadings {

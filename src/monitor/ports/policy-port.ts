@@ -19,6 +19,8 @@ export interface PolicyAnswers {
 export interface PolicyPort {
   /** How fast memory may be filled from a rest; Infinity: not known. */
   readonly bytesPerSecond: number;
+  /** Pressure of the node, as 'memory.pressure.full', that wakes evictd at a part of the limit of any condition. */
+  readonly watchedPressure: ReadonlySet<string>;
   /** One pass over the scopes of all policies, or that of a moment ago. undefined: nothing could be read. */
   read(how?: 'anew'): PolicyReadings | undefined;
   /** The values that victims are compared by, of these cgroups. What could not be read is left out. */

@@ -45,6 +45,23 @@ test.each<[rule: string, conditions: readonly string[], leadNs: bigint]>([
   expect(lookAtPolicies(policy([], { policies: configured }), initialState, one, BOUNDS)?.leadNs).toBe(leadNs);
 });
 
+test.each<[rule: string, unless: string | undefined, leadNs: bigint]>([
+  ['tasks have to stall for so long before', undefined, 3n * SECOND],
+  ['the window of the exception is read before', 'memory.growth > 0 over 2s', SECOND],
+])('pressure over a window: %s', (_rule, unless, leadNs) => {
+  const when = condition('memory.pressure.full > 40% over 10s', 'cgroup');
+  const one = ofCgroup([NOTIFY], { when, ...(unless !== undefined && { unless: condition(unless, 'cgroup') }) });
+  const inForce = policy([], { policies: [one] });
+  const look = (state: State, seconds: bigint, stalledUs: number) => {
+    const read = reading('/a', seconds * SECOND, { 'memory.pressure.full.total': stalledUs });
+    const asked = input(seconds * SECOND, undefined, { policyReadings: () => ({ scopes: new Map([['p', [read]]]) }) });
+    return lookAtPolicies(inForce, state, asked, BOUNDS);
+  };
+  const first = look(initialState, 1n, 0);
+  expect(first?.leadNs).toBe(0n);
+  expect(look(first?.state ?? initialState, 11n, 1e6)?.leadNs).toBe(leadNs);
+});
+
 test.each<[rule: string, condition: string, isWatched: boolean, availableMi: bigint, leadNs: bigint]>([
   ['the threshold is crossed first, which wakes evictd', 'memory.available < 199Mi', true, 200n, 10n * SECOND],
   ['the notifier of the threshold is not armed', 'memory.available < 199Mi', false, 200n, SECOND],

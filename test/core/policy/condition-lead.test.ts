@@ -3,7 +3,7 @@ import { conditionLeadS } from '../../../src/core/policy/condition-lead.js';
 import { evaluateCondition } from '../../../src/core/policy/evaluate-condition.js';
 import { fc } from '../../support/property.js';
 import { conditionOf } from '../condition/conditions.js';
-import { reading } from './scopes.js';
+import { historyOf, reading, type Series } from './scopes.js';
 
 const GIB = 2 ** 30;
 const RATE = 10 * GIB;
@@ -37,13 +37,40 @@ test.each<[condition: string, seconds: number]>([
   ['memory.growth > 1Gi over 10s', 0],
   ['cgroup(/x).memory.current > 90Gi', 0],
 ])('%s cannot become true for %d s', (condition, seconds) => {
-  expect(conditionLeadS(conditionOf(condition, 'cgroup'), { node, scope: cgroups }, RATE)).toBeCloseTo(seconds);
+  expect(conditionLeadS(conditionOf(condition, 'cgroup'), { node: { readings: [node] }, scope: cgroups }, RATE)).toBeCloseTo(seconds);
+});
+
+const WATCHED = new Set(['memory.pressure.full']);
+const stalled = (...seconds: readonly number[]): Series =>
+  Object.fromEntries(
+    seconds.map((of, index) => [index * 10, { 'memory.pressure.full.total': of * 1e6, 'memory.pressure.full.avg10': of }]),
+  );
+
+test.each<[rule: string, condition: string, node: Series, cgroup: Series, seconds: number]>([
+  ['so long all tasks have to stall', 'memory.pressure.full > 40% over 10s', {}, stalled(0, 1), 3],
+  ['since the start of the window, or before', 'memory.pressure.full > 40% over 4s', {}, stalled(0, 1, 2), 0.6],
+  ['no cgroup knows its window yet', 'memory.pressure.full > 40% over 10s', {}, stalled(0), 0],
+  ['a trigger of the node says nothing of a cgroup', 'memory.pressure.full > 40% over 10s', {}, stalled(0, 0), 4],
+  ['a trigger wakes first', 'node.memory.pressure.full > 40% over 10s', stalled(0, 1.9), {}, Infinity],
+  ['it may have fired', 'node.memory.pressure.full > 40% over 10s', stalled(0, 2), {}, 2],
+  ['it is reached', 'node.memory.pressure.full > 40% over 10s', stalled(0, 5), {}, 0],
+  ['no trigger', 'node.memory.pressure.some > 40% over 10s', stalled(0, 0), {}, 0],
+  ['an average, too', 'node.memory.pressure.full.avg10 > 40%', stalled(0, 19), {}, Infinity],
+  ['an average that it may have passed', 'node.memory.pressure.full.avg10 > 40%', stalled(0, 20), {}, 10 * Math.log(0.8 / 0.6) - 2],
+  ['pressure that falls', 'node.memory.pressure.full < 40% over 10s', stalled(0, 0), {}, 0],
+  ['its window does not count', 'memory.pressure.full > 40% over 10s & age > 1m', {}, stalled(0, 1), 3],
+  ['the window of another test does', 'memory.pressure.full > 40% over 10s & memory.growth > 1Gi over 2s', {}, stalled(0, 1), 1],
+])('pressure over a window: %s: %s', (_rule, text, ofNode, ofCgroup, seconds) => {
+  const [history, quiet] = [ofCgroup, stalled(0, 0)].map((series) => historyOf(series, 10_000_000_000n, 'cgroup'));
+  const readings = { node: historyOf(ofNode, 10_000_000_000n, 'node'), scope: [], histories: [history, quiet].flatMap((one) => one ?? []) };
+  const lead = conditionLeadS(conditionOf(text, 'cgroup'), { ...readings, watchedPressure: WATCHED }, RATE);
+  expect(lead).toBeCloseTo(seconds);
 });
 
 test('a cgroup without a reading may fill from 0, and a scope or node without any reading may meet the condition at once', () => {
   const condition = conditionOf('memory.current > 20Gi', 'cgroup');
   expect(conditionLeadS(condition, { node: undefined, scope: [] }, RATE)).toBe(2);
-  expect(conditionLeadS(condition, { node, scope: undefined }, RATE)).toBe(0);
+  expect(conditionLeadS(condition, { node: undefined, scope: undefined }, RATE)).toBe(0);
   expect(conditionLeadS(conditionOf('memory.available < 1Gi', 'node'), { node: undefined, scope: undefined }, RATE)).toBe(0);
 });
 
@@ -79,7 +106,7 @@ test('no possible rate of filling makes the condition true before the computed t
             'node',
           );
         const scope = of.map(({ used, stalled }) => cgroup(used, stalled));
-        const lead = conditionLeadS(condition, { node: machine(ofNode.used, ofNode.stalled), scope }, RATE);
+        const lead = conditionLeadS(condition, { node: { readings: [machine(ofNode.used, ofNode.stalled)] }, scope }, RATE);
         if (lead === 0) return;
         const seconds = part * Math.min(lead, 100);
         const filled = (used: number): number => used + 10 * seconds;

@@ -44,6 +44,12 @@ describe('a level', () => {
 describe('a change over a window', () => {
   const current = (...values: (number | undefined)[]): Series =>
     Object.fromEntries(values.map((value, second) => [second, value === undefined ? {} : { 'memory.current': value * MI }]));
+  /** For 1 s of the last 2 s, and not at all in the 8 s before. */
+  const stalledAfterRest = {
+    0: { 'memory.pressure.full.total': 5 },
+    9: { 'memory.pressure.full.total': 5 },
+    10: { 'memory.pressure.full.total': 1_000_005 },
+  };
   const rows: [text: string, cgroup: Series, truth: Truth][] = [
     ['memory.growth > 20Mi/s over 2s', current(100, 120, 140), false],
     ['memory.growth > 20Mi/s over 2s', current(100, 120, 141), true],
@@ -65,6 +71,14 @@ describe('a change over a window', () => {
     ['memory.pressure.full > 40%', { 0: { 'memory.pressure.full.total': 0 }, 2: { 'memory.pressure.full.total': 800_000 } }, false],
     ['memory.pressure.full > 40%', { 0: { 'memory.pressure.full.total': 0 }, 2: { 'memory.pressure.full.total': 800_001 } }, true],
     ['memory.pressure.full > 40%', { 0: { 'memory.pressure.full.total': 0 }, 4: { 'memory.pressure.full.total': 800_001 } }, false],
+    // After a rest: interpolated at the start of the window.
+    ['memory.pressure.full > 49%', stalledAfterRest, true],
+    ['memory.pressure.full > 51%', stalledAfterRest, false],
+    ['pgscan > 49/s over 2s', { 0: { pgscan: 0 }, 10: { pgscan: 0 }, 11: { pgscan: 100 } }, true],
+    ['memory.growth > 49Mi over 2s', { 0: { 'memory.current': 0 }, 10: {}, 11: { 'memory.current': 275 * MI } }, true],
+    ['memory.growth > 51Mi over 2s', { 0: { 'memory.current': 0 }, 10: {}, 11: { 'memory.current': 275 * MI } }, false],
+    ['memory.growth > 24% over 2s', { 0: { 'memory.current': 100 }, 4: { 'memory.current': 150 } }, false],
+    ['memory.growth > 19% over 2s', { 0: { 'memory.current': 100 }, 4: { 'memory.current': 150 } }, true],
   ];
   test.each(rows)('%s: %j: %s', (text, cgroup, truth) => {
     expect(truthOf(text, cgroup)).toBe(truth);

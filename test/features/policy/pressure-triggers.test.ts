@@ -9,18 +9,18 @@ const about = (text: string, scope: 'node' | 'cgroup' = 'node'): ConfiguredPolic
 
 describe('the pressure notifiers of policies', () => {
   test.each<[rule: string, policies: readonly ConfiguredPolicy[], triggers: readonly string[]]>([
-    ['a window', [about('memory.pressure.full > 40% over 4s')], ['memory full 400000000 4s']],
-    ['an average: the period of the kernel', [about('io.pressure.some.avg60 >= 10%')], ['io some 100000000 2s']],
-    ['a window that is longer than the longest', [about('cpu.pressure.some > 50% over 1m')], ['cpu some 500000000 10s']],
+    ['a quarter of the limit', [about('memory.pressure.full > 40% over 1s')], ['memory full 100000000 1s']],
+    ['an average: the period of the kernel', [about('io.pressure.some.avg60 >= 10%')], ['io some 25000000 2s']],
+    ['a window that is longer than that', [about('cpu.pressure.some > 50% over 1m')], ['cpu some 125000000 2s']],
     [
       'the smallest share and the shortest window of all',
-      [about('memory.pressure.some > 40% over 4s & memory.pressure.full > 5%'), about('memory.pressure.some > 10% over 8s')],
-      ['memory some 100000000 4s', 'memory full 50000000 2s'],
+      [about('memory.pressure.some > 40% over 1s & memory.pressure.full > 20%'), about('memory.pressure.some > 10% over 8s')],
+      ['memory some 25000000 1s', 'memory full 50000000 2s'],
     ],
     [
       'the node, also in a policy about cgroups',
       [about('node.memory.pressure.some > 40% & memory.pressure.some > 1%', 'cgroup')],
-      ['memory some 400000000 2s'],
+      ['memory some 100000000 2s'],
     ],
     ['are not armed for falling pressure', [about('memory.pressure.some < 40% & memory.available < 10%')], []],
   ])('%s', (_rule, policies, triggers) => {
@@ -63,7 +63,8 @@ test.each<[rule: string, place: ConstructorParameters<typeof PressureTriggers>[1
   const { native, live } = kernel();
   let woken = 0;
   const triggers = new PressureTriggers(native, place, [about('memory.pressure.full > 40%')], () => (woken += 1));
-  expect([...live.keys()]).toEqual([`${file} full 800000 2000000`]);
+  expect([...live.keys()]).toEqual([`${file} full 200000 2000000`]);
+  expect([...triggers.live]).toEqual(['memory.pressure.full']);
   for (const wake of live.values()) wake(1, 0n, 0);
   expect(woken).toBe(1);
   triggers.close();
@@ -79,8 +80,8 @@ test('a notifier that could not be armed is tried again', () => {
     [about('memory.pressure.full > 40%')],
     () => undefined,
   );
-  expect(live.size).toBe(0);
+  expect([live.size, triggers.live.size]).toEqual([0, 0]);
   refuse(false);
   triggers.arm();
-  expect(live.size).toBe(1);
+  expect([live.size, triggers.live.size]).toEqual([1, 1]);
 });
