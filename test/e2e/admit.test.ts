@@ -113,7 +113,7 @@ describe('evictd admit as a process', () => {
   test.each<[args: readonly string[], status: number]>([
     [[], 0],
     [['--fail-closed'], 1],
-  ])('standard output on a full disk does not change the exit code: %j', (args, status) => {
+  ])('evictd admit with standard output on a full disk keeps its exit code: %j', (args, status) => {
     const full = openSync('/dev/full', 'w');
     const ended = spawnSync(process.execPath, [EVICTD, 'admit', '--runtime-directory', '/nowhere', ...args], {
       stdio: ['ignore', full, 'pipe'],
@@ -123,13 +123,13 @@ describe('evictd admit as a process', () => {
     expect(ended.stderr.toString()).toContain('EVICTD_OUTPUT_WRITE');
   });
 
-  test('without the native addon', () => {
+  test('evictd admit works without the native addon', () => {
     const directory = temporaryDirectory('/dev/shm');
     const ended = spawnSync(process.execPath, [programAlone(directory), 'admit', '--runtime-directory', directory], { encoding: 'utf8' });
     expect([ended.status, ended.stderr]).toEqual([0, expect.stringContaining('EVICTD_CONDITIONS_ABSENT')]);
   });
 
-  test('as a user without permission for the runtime directory', () => {
+  test('evictd admit works as a user without permission for the runtime directory', () => {
     const directory = temporaryDirectory('/dev/shm');
     const [program, runtime] = [programAlone(directory), join(directory, 'run')];
     chmodSync(directory, 0o755);

@@ -53,7 +53,7 @@ const node = () => server.store.get('nodes', undefined, NODE);
 const pod = (name: string) => server.store.get('pods', 'default', name);
 
 describe('kubectl with the API server of the tests', () => {
-  test('objects: it lists, taints, cordons, labels and patches as at a real server', async () => {
+  test('lists, taints, cordons, labels and patches objects as at a real server', async () => {
     server.store.put('pods', aPod('web'));
     expect(await kubectl('get pods -o name')).toBe('pod/web');
     expect(await kubectl(`get pods -A --field-selector spec.nodeName=node-2 -o name`)).toBe('');
@@ -76,7 +76,7 @@ describe('kubectl with the API server of the tests', () => {
     );
   });
 
-  test('deletion: a second one shortens the grace; a drain asks the budgets', async () => {
+  test('shortens the grace period with a second deletion, and asks the budgets in a drain', async () => {
     server.store.put('pods', aPod('web'));
     const grace = () => pod('web')?.metadata.deletionGracePeriodSeconds;
     const remove = (seconds: number) => kubectl(`delete pod web --wait=false --grace-period=${String(seconds)}`);
@@ -105,14 +105,14 @@ describe('kubectl with the API server of the tests', () => {
     expect(server.store.get('poddisruptionbudgets', 'default', 'b')?.status).toMatchObject({ disruptionsAllowed: 0 });
   });
 
-  test('the credential of a kubelet: its status and cordon, but no taints and no budgets', async () => {
+  test('with the credential of a kubelet writes status and cordon, but no taints, and reads no budgets', async () => {
     expect(await kubectl(`cordon ${NODE}`, kubelet())).toBe(`node/${NODE} cordoned`);
     expect(await kubectl(`taint nodes ${NODE} a=b:NoSchedule`, kubelet())).toMatch(/Forbidden.*not allowed to modify taints/);
     expect(await kubectl('get poddisruptionbudgets', kubelet())).toMatch(/Forbidden.*cannot list resource "poddisruptionbudgets"/);
     expect(await kubectl('get pods', { token: 'no' })).toMatch(/Unauthorized|must be logged in/);
   });
 
-  test('a watch shows what is added, changed and removed', async () => {
+  test('watches added, changed and removed objects', async () => {
     server.store.put('pods', aPod('a'));
     const file = server.kubeconfig(join(home, 'kubeconfig'));
     const watching = spawn('kubectl', ['--kubeconfig', file, ...'get pods -o name --watch'.split(' ')], {
@@ -171,7 +171,7 @@ async function edits(key: string, isOver: () => boolean): Promise<string> {
   return `${key} ${String(edit - 1)}`;
 }
 
-test('1,000 edits of the taints by others, while evictd sets and removes its own with the limit of its client: none is lost', async () => {
+test('1,000 edits of the taints by others are kept, while evictd sets and removes its own with the limit of its client', async () => {
   let changes = 0;
   const hasOwn = (object: ApiObject | undefined) => JSON.stringify(object?.spec?.taints ?? []).includes(PRESSURE.key);
   server.store.watch(({ object, before }) => (changes += hasOwn(object) === hasOwn(before) ? 0 : 1));
@@ -240,7 +240,7 @@ describe(`evictd with an API server (${ON})`, () => {
     expect(await evictd.stop()).toBe(0);
   });
 
-  test('pods outlive SIGKILL while the server is away, and go on when it has restarted', async () => {
+  test('whose pods outlive SIGKILL while the server is away, and continue when it has restarted', async () => {
     const { config, directory } = await scene();
     for (let index = 0; index < 110; index++) server.store.put('pods', aPod(`web-${String(index)}`));
     const first = await new Evictd({ config, directory }).guarding();

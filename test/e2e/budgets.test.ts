@@ -9,7 +9,7 @@ const CRITICAL = [{ match: { name: 'db' }, critical: true }];
 const evict = (evictd: Evictd, ...args: readonly string[]) => command('evict', ...args, '--config', evictd.configFile);
 
 describe(`evictd evict (${ON})`, () => {
-  test('as far as the budget permits: SIGTERM, its grace period, an outcome; what is refused is told apart', async () => {
+  test('sends SIGTERM as far as the budget permits, has a grace period and an outcome, and reports refused workloads separately', async () => {
     const node = testNode();
     const [one, two, three, db] = await Promise.all(
       ['web-1', 'web-2', 'web-3', 'db'].map((name) => workload(node.child(name), { onTerm: 'ignore' })),
@@ -72,7 +72,7 @@ const drain = (evictd: Evictd, ...args: readonly string[]) => command('drain', .
 const decisions = (evictd: Evictd) => evictd.journal().filter(({ type }) => type === 'decision');
 
 describe(`evictd drain (${ON})`, () => {
-  test('one after the other as they come back, also across a SIGKILL to evictd; what is protected stays', async () => {
+  test('evicts workloads one after the other as they are replaced, also across a SIGKILL to evictd, and keeps protected ones', async () => {
     const node = testNode();
     const directory = scratchDirectory();
     const config = { ...guarding(node, CRITICAL), disruptionBudgets: [budget] };
@@ -116,7 +116,7 @@ describe(`evictd drain (${ON})`, () => {
     await second.until('workloads may start', async () => (await command('admit', '--name', 'new', ...file)).code === 0);
   });
 
-  test('an evictd that makes a dry run lists what would end, and nothing is drained', async () => {
+  test('lists the workloads that would end with an evictd in dry run, and drains nothing', async () => {
     const node = testNode();
     const web = await workload(node.child('web-1'));
     const evictd = await new Evictd({ config: guarding(node), args: ['--dry-run'] }).guarding();
@@ -127,7 +127,7 @@ describe(`evictd drain (${ON})`, () => {
     expect(web.alive).toBe(true);
   });
 
-  test('--output json: every request of an operator prints one document', async () => {
+  test('prints one JSON document for every request of an operator', async () => {
     const node = testNode();
     await workload(node.child('web-1'));
     const evictd = await new Evictd({ config: guarding(node) }).guarding();
@@ -148,7 +148,7 @@ describe(`evictd drain (${ON})`, () => {
     expect(await asked('drain', '--grace', '0s')).toMatchObject({ dryRun: false, ends: ['web-1'], drain: { state: 'drained', total: 1 } });
   });
 
-  test('a budget that permits nothing: the time is over, and nothing was ended', async () => {
+  test('times out under a budget that permits no eviction, and ends nothing', async () => {
     const node = testNode();
     const replicas = await Promise.all(['web-1', 'web-2'].map((name) => workload(node.child(name))));
     const evictd = await new Evictd({ config: { ...guarding(node), disruptionBudgets: [budget] } }).guarding();

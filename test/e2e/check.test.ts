@@ -26,7 +26,7 @@ describe(`check under real pressure (${ON})`, () => {
     ['ok', 0, OK, { text: /ok/i, json: /"status": ?"ok"/, nagios: /^OK - /, prometheus: /^evictd_check_exit_code 0$/m }],
     ['a soft threshold', 1, SOFT, { text: /soft/, json: /"exit": ?1/, nagios: /^WARNING - /, prometheus: /^evictd_check_exit_code 1$/m }],
     ['a hard threshold', 2, HARD, { text: /hard/, json: /"exit": ?2/, nagios: /^CRITICAL - /, prometheus: /^evictd_check_exit_code 2$/m }],
-  ])('%s: exit %i in every format', async (_status, exit, thresholds, said) => {
+  ])('%s has exit code %i in every format', async (_status, exit, thresholds, said) => {
     const node = testNode();
     await workload(node.child('web'), { holdsMib: 100 });
     for (const format of FORMATS) {
@@ -37,7 +37,7 @@ describe(`check under real pressure (${ON})`, () => {
     }
   });
 
-  test.each(FORMATS)('a node that does not exist: exit 3, as %s', async (format) => {
+  test.each(FORMATS)('a node that does not exist has exit code 3, as %s', async (format) => {
     const { code, stdout } = await evictd('check', '-o', format, '--node-cgroup', '/evictd-test-nowhere');
     expect(code).toBe(3);
     const said = {
@@ -49,7 +49,7 @@ describe(`check under real pressure (${ON})`, () => {
     expect(stdout).toMatch(said[format]);
   });
 
-  test('the JSON has the values that the kernel reports', async () => {
+  test('the JSON output has the values that the kernel reports', async () => {
     const node = testNode();
     await workload(node.child('web'), { holdsMib: 100 });
     const { stdout } = await check(node, 'json', HARD);
@@ -75,7 +75,7 @@ describe('standard output that cannot be written', () => {
     ['help', ['check', '--help'], 3],
     ['rank', ['rank'], 1],
     ['config show', ['config', 'show', '-o', 'json'], 1],
-    ['config check has its own exit codes', ['config', 'check'], 1],
+    ['config check has exit codes of its own', ['config', 'check'], 1],
   ])('%s', async (_rule, args, exit) => {
     expect(await toFullDevice(...args)).toEqual({
       code: exit,
@@ -83,7 +83,7 @@ describe('standard output that cannot be written', () => {
     });
   });
 
-  test('a reader that closes the pipe early is no failure', async () => {
+  test('a reader that closes the pipe early is not an error', async () => {
     const child = spawn(process.execPath, [EVICTD, 'config', 'show'], { stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.destroy();
     let stderr = '';

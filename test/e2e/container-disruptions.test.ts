@@ -41,7 +41,7 @@ describe.runIf(hasContainerd)(`disruptions of containers (${ON}; where container
     return { guard, pods, start, run };
   };
 
-  test('a NoExecute taint: at once, after tolerationSeconds, never; what the taint ends is removed, and what comes later ends too', async () => {
+  test('a NoExecute taint ends pods at once, after tolerationSeconds or never; ended pods are removed, and later ones end too', async () => {
     const tolerations = (seconds?: number) => [
       { key: 'maintenance', operator: 'Exists', effect: 'NoExecute', ...(seconds !== undefined && { tolerationSeconds: seconds }) },
     ];
@@ -66,7 +66,7 @@ describe.runIf(hasContainerd)(`disruptions of containers (${ON}; where container
     expect(victims(guard, 'escalation')).toEqual([]);
   });
 
-  test('evict: what started just now, without its neighbour, one that ignores SIGTERM, and not one of a kubelet', async () => {
+  test('evict ends a pod that has just started, not its neighbour, one that ignores SIGTERM, and not one of a kubelet', async () => {
     const { guard, start, run } = await scene(['deaf'], { scripts: { deaf: DEAF }, config: { monitoringInterval: '10m' } });
     const two = await start('two', { ownCgroup: false, containers: { app: ORDERLY, side: ORDERLY } });
     await guard.until('both have started', () => ['app', 'side'].every((name) => said(two, name).includes('begun')));
@@ -82,7 +82,7 @@ describe.runIf(hasContainerd)(`disruptions of containers (${ON}; where container
     expect([kubelet.code, kubelet.stderr]).toEqual([1, expect.stringContaining('a kubelet manages it')]);
   });
 
-  test('drain under a budget: the next one ends when a replacement of the first is up', async () => {
+  test('drain under a budget ends the next pod when a replacement of the first is up', async () => {
     const config = {
       rules: [{ ...app('db'), critical: true }],
       disruptionBudgets: [{ name: 'queue', ...app('queue'), minAvailable: 1 }],
@@ -102,7 +102,7 @@ describe.runIf(hasContainerd)(`disruptions of containers (${ON}; where container
     expect((await run('uncordon')).code).toBe(0);
   });
 
-  test('admit --preempt for a pod: the least important containers end, and their requests are free', async () => {
+  test('admit --preempt for a pod ends the least important containers, and their requests are free', async () => {
     const rules = [
       { ...app('web'), requests: { memory: '256Mi' } },
       { ...app('batch'), priority: -10, requests: { memory: '128Mi' } },

@@ -41,8 +41,8 @@ async function check(container: TestCgroup, meminfo?: string, ...args: string[])
 
 const KUBELET = '--compatibility=kubelet';
 
-describe(`in a container with a limit (${ON})`, () => {
-  test('its limit is the capacity, and what it uses is used', async () => {
+describe(`evictd in a container with a limit (${ON})`, () => {
+  test('uses the limit as the capacity, and counts the memory of the container', async () => {
     const container = testNode(256n << 20n);
     await workload(container.child('app'), { holdsMib: 200 });
     const { code, memory } = await check(container);
@@ -51,7 +51,7 @@ describe(`in a container with a limit (${ON})`, () => {
     expect(memory.source).toMatch(/ − reclaimable memory of \/$/);
   });
 
-  test('its limit of processes counts, too; not as on a kubelet', async () => {
+  test('uses the limit of processes, too, but not in the profile kubelet', async () => {
     const container = testNode(256n << 20n);
     const limit = limitPidsOf(container, 60);
     onTestFinished(() => limit.cleanup());
@@ -68,7 +68,7 @@ describe(`in a container with a limit (${ON})`, () => {
     expect((await read(KUBELET))?.capacity).toBeGreaterThan(60);
   });
 
-  test('without a limit, and as on a kubelet, it is the machine', async () => {
+  test('without a limit, and in the profile kubelet, uses the memory of the machine', async () => {
     const container = testNode(256n << 20n);
     await workload(container.child('app'), { holdsMib: 200 });
     expect((await check(container, undefined, KUBELET)).memory.capacityBytes).toBeGreaterThan(256 * MIB);
@@ -78,7 +78,7 @@ describe(`in a container with a limit (${ON})`, () => {
     expect(memory.source).toBe('MemAvailable of /proc/meminfo');
   });
 
-  test('evictd acts before the kernel does at the limit', async () => {
+  test('acts before the kernel does at the limit', async () => {
     const container = testNode(256n << 20n);
     const app = await workload(container.child('app'), { holdsMib: 20, growsMib: 200 });
     const config = { evictionHard: { 'memory.available': '100Mi' }, workloads: [{ cgroup: '/' }], monitoringInterval: '1h' };
@@ -90,13 +90,13 @@ describe(`in a container with a limit (${ON})`, () => {
   });
 });
 
-describe(`in a container whose limit is that of a cgroup above (${ON})`, () => {
-  test.runIf(isV1)('it is the capacity', async () => {
+describe(`evictd in a container whose limit is that of a cgroup above (${ON})`, () => {
+  test.runIf(isV1)('uses that limit as the capacity', async () => {
     const container = testNode(256n << 20n).child('container');
     expect((await check(container)).memory.capacityBytes).toBe(256 * MIB);
   });
 
-  test('an OOM kill is recorded once, of the workload', async () => {
+  test('records an OOM kill once, with its workload', async () => {
     const container = testNode(64n << 20n).child('container');
     const app = await workload(container.child('app'), { growsMib: Infinity });
     const config = { evictionHard: { 'memory.available': '0%' }, workloads: [{ cgroup: '/' }], monitoringInterval: '1h' };
@@ -110,7 +110,7 @@ describe(`in a container whose limit is that of a cgroup above (${ON})`, () => {
   });
 });
 
-describe(`with another meminfo (${ON})`, () => {
+describe(`evictd with another meminfo (${ON})`, () => {
   const shown = (fields: Meminfo): string => {
     const directory = temporaryDirectory('/dev/shm');
     const file = join(directory, 'meminfo');
@@ -119,17 +119,17 @@ describe(`with another meminfo (${ON})`, () => {
   };
   const unlimited = (): TestCgroup => testNode(1n << 60n);
 
-  test('MemAvailable is the container’s', async () => {
+  test('uses MemAvailable of the container', async () => {
     const { code, memory } = await check(unlimited(), shown(MIXED_MEMINFO));
     expect([code, memory]).toMatchObject([0, { availableBytes: 1650000 * 1024, capacityBytes: 2097152 * 1024 }]);
   });
 
-  test('more anonymous memory than there is memory is unknown, and no shortage', async () => {
+  test('treats more anonymous memory than there is memory as unknown, and not as a shortage', async () => {
     const { code, memory } = await check(unlimited(), shown(MIXED_MEMINFO), KUBELET);
     expect([code, memory.reason]).toEqual([3, expect.stringContaining('/proc/meminfo mixes two machines')]);
   });
 
-  test('without MemAvailable doctor says that the kernel’s memory counts as available', async () => {
+  test('without MemAvailable reports in doctor that the memory of the kernel counts as available', async () => {
     const { MemAvailable: _masked, ...fields } = MIXED_MEMINFO;
     const meminfo = shown({ ...fields, AnonPages: 400000 });
     const command = [...inside(unlimited(), meminfo), process.execPath, EVICTD, 'doctor', '-o', 'json'];

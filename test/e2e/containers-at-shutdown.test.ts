@@ -76,7 +76,7 @@ describe.runIf(hasContainerd)(`pods of containerd at a shutdown of the machine (
     expect(said(kube)).toEqual(['begun']);
   });
 
-  test('a machine that went down without a shutdown: the eviction is lost, its container is no workload, and reclaim removes it', async () => {
+  test('after a power failure the eviction is lost, its container is not a workload, and reclaim removes it', async () => {
     const { pod, guarding } = await scene();
     const deaf = await pod('deaf', onTerm(':'));
     const before = await guarding([]);

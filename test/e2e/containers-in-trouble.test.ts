@@ -35,7 +35,7 @@ describe.runIf(hasContainerd)(`containers while containerd or process ids fail (
       },
     }).guarding();
 
-  test('containerd ends during a stop: the container still ends, and is removed when containerd is back', async () => {
+  test('when containerd ends during a stop, the container still ends, and is removed when containerd is back', async () => {
     const node = testNode();
     onTestFinished(() => runtime.clear()); // before the cgroup is removed: a runtime keeps containers that it could not end
     const grows = 'until [ -e /tmp/grow ]; do sleep 0.05; done; head -c 200000000 /dev/zero | tail | sleep 600';
@@ -64,7 +64,7 @@ describe.runIf(hasContainerd)(`containers while containerd or process ids fail (
     expect(processesOf(node, kept)).toHaveLength(1);
   });
 
-  test('process ids run short: only the pod that forks all the time is evicted', async () => {
+  test('when process ids run short, only the pod that forks all the time is evicted', async () => {
     const node = testNode();
     const limit = limitPidsOf(node, 200);
     onTestFinished(async () => {
@@ -89,7 +89,7 @@ describe.runIf(hasContainerd)(`containers while containerd or process ids fail (
   });
 
   test.each(['container', 'cgroup'] as const)(
-    'process ids run short, a container beside a cgroup: the %s forks all the time and is evicted',
+    'when process ids run short, with a container beside a cgroup, the %s that forks all the time is evicted',
     async (bomb) => {
       const node = testNode();
       const limit = limitPidsOf(node, 200);

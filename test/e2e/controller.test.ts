@@ -105,7 +105,7 @@ const tolerating = (name: string, tolerationSeconds?: number): ApiObject =>
   aPod(name, { spec: { tolerations: [{ ...TAINT, operator: 'Exists', ...(tolerationSeconds !== undefined && { tolerationSeconds }) }] } });
 
 describe('evictd controller', () => {
-  test('evicts by NoExecute taints; a second process goes on where the leader is killed, and deletes nothing twice', async () => {
+  test('evicts by NoExecute taints, and a second process continues after a kill of the leader without deleting twice', async () => {
     const { server, start, wait, pod, isDeleted, deletes, node } = await setting();
     const [first, second] = [start('--node-lifecycle', 'off'), start('--node-lifecycle', 'off')];
     const leads = (one: Controller): Promise<boolean> => one.metric('leader_election_master_status').then((value) => value === 1);
@@ -137,7 +137,7 @@ describe('evictd controller', () => {
     expect(server.store.get('leases', 'kube-system', 'evictd-controller')?.spec).toMatchObject({ holderIdentity: '' });
   });
 
-  test('a leader that was stopped does nothing more when it goes on, because another one leads', async () => {
+  test('does nothing more as a leader that was stopped and continued, because another process leads', async () => {
     const { server, start, wait, isDeleted, deletes, node } = await setting();
     const first = start();
     await wait('the first one runs its parts', () => first.says('taint-eviction-controller runs'));
@@ -156,7 +156,7 @@ describe('evictd controller', () => {
     expect(marks).toHaveLength(1);
   });
 
-  test('taints nodes by their conditions, and deletes by force what a node out of service has left', async () => {
+  test('taints nodes by their conditions, and deletes pods by force that a node out of service has left', async () => {
     const { server, start, wait, pod, deletes, node, taintsOf } = await setting();
     const foreign = { key: 'other/x', effect: 'NoExecute', timeAdded: '2026-01-02T03:04:05Z' };
     const lost = { key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' };
@@ -185,7 +185,7 @@ describe('evictd controller', () => {
     expect(await controller.metric('force_delete_pods_total{reason="out-of-service"}')).toBe(1);
   });
 
-  test('a cluster whose nodes are all silent is marked, and loses no pod', async () => {
+  test('marks a cluster whose nodes are all silent, and deletes no pod', async () => {
     const { server, start, wait, pod, taintsOf } = await setting();
     const conditions = [{ type: 'Ready', status: 'True' }];
     server.store.put('pods', aPod('web', { status: { conditions } }));
@@ -199,7 +199,7 @@ describe('evictd controller', () => {
     expect(pod('web')?.metadata.deletionTimestamp).toBeUndefined();
   });
 
-  test('leaves to kube-controller-manager what that runs, and goes on after an API server was away', async () => {
+  test('leaves controllers to kube-controller-manager that it runs, and continues after an API server was away', async () => {
     const { server, start, wait, isDeleted, node } = await setting();
     const renewTime = new Date().toISOString().replace('Z', '000Z');
     const spec = { holderIdentity: 'm', leaseDurationSeconds: 15, renewTime };

@@ -53,7 +53,7 @@ describe(`evictd demo (${ON})`, () => {
     expect(leftovers(demo.pid)).toEqual([]);
   });
 
-  test('two at once do not meet, and print JSON', async () => {
+  test('run twice, where two at once do not meet, prints JSON', async () => {
     const demos = [start('--output', 'json'), start('--output', 'json')];
     for (const demo of demos) {
       expect(await demo.ended, demo.stdout + demo.stderr).toBe(0);
@@ -79,7 +79,7 @@ describe(`evictd demo (${ON})`, () => {
     ['SIGINT', 'while the workloads start', /the node is cgroup/],
     ['SIGTERM', 'while evictd guards', /evictd: .*guards node/],
     ['SIGHUP', 'during the leak', /starts to leak/],
-  ])('%s %s: everything is removed, exit 1', async (signal, _when, said) => {
+  ])('%s %s removes everything and exits with 1', async (signal, _when, said) => {
     const demo = start();
     await until('the demo has reached this point', () => said.test(demo.stdout));
     demo.kill(signal);
@@ -89,7 +89,7 @@ describe(`evictd demo (${ON})`, () => {
     expect(leftovers(demo.pid)).toEqual([]);
   });
 
-  test('standard output cannot be written: everything is removed, exit 1', async () => {
+  test('exits with 1 and removes everything when standard output cannot be written', async () => {
     const full = openSync('/dev/full', 'w');
     const child = spawn(process.execPath, [EVICTD, 'demo'], { stdio: ['ignore', full, 'pipe'] });
     closeSync(full);
@@ -100,7 +100,7 @@ describe(`evictd demo (${ON})`, () => {
     expect(leftovers(child.pid ?? 0)).toEqual([]);
   });
 
-  test('evictd itself ends in the middle: the demo reports it, exit 1, everything is removed', async () => {
+  test('reports it when evictd itself ends in the middle, exits with 1, and removes everything', async () => {
     const demo = start();
     await until('evictd guards', () => /evictd: .*guards node/.test(demo.stdout));
     const [guard = ''] = processes('run --config ').filter((line) => parentOf(line) === demo.pid);
@@ -110,7 +110,7 @@ describe(`evictd demo (${ON})`, () => {
     expect(leftovers(demo.pid)).toEqual([]);
   });
 
-  test('without permission to create cgroups: exit 75 and a hint', async () => {
+  test('without permission to create cgroups exits with 75 and a hint', async () => {
     const readOnly = `mount -o remount,bind,ro ${memoryController()?.mount ?? ''} && exec "$@"`;
     const child = spawn('unshare', ['--mount', 'sh', '-c', readOnly, 'sh', process.execPath, EVICTD, 'demo'], {
       stdio: ['ignore', 'pipe', 'pipe'],

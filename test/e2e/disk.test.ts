@@ -88,7 +88,7 @@ describe.runIf(loopWorks())(`a disk that is full (${ON}; where loop devices are)
     expect(guard.journal().some(({ type }) => type === 'decision')).toBe(false);
   });
 
-  test('rank names the workload that would be evicted and the bytes that it would free', async () => {
+  test('is shown by rank with the workload that would be evicted and the bytes that it would free', async () => {
     const node = testNode();
     const directory = disk(16);
     await holder(node.child('web'), `${directory}/web`, 2);

@@ -53,7 +53,7 @@ function configFile(config: Readonly<Record<string, unknown>>): { readonly file:
 }
 
 describe(`evictd doctor (${ON})`, () => {
-  test('notifiers are live, workloads are counted, and nothing is left behind', async () => {
+  test('finds live notifiers, counts workloads, and leaves nothing behind', async () => {
     const node = testNode();
     await workload(node.child('web'));
     await workload(node.child('db'));
@@ -104,7 +104,7 @@ describe(`evictd doctor (${ON})`, () => {
     expect((await doctor('--config', running.configFile)).find('service.instance')).toMatchObject({ details: { pid: null } });
   });
 
-  test('a dry run is reported as one that guards no workload', async () => {
+  test('reports a dry run as one that guards no workload', async () => {
     const running = await new Evictd({ config: guarding(testNode()), args: ['--dry-run'] }).guarding();
     expect((await doctor('--config', running.configFile)).find('service.instance')).toMatchObject({
       status: 'degraded',
@@ -132,7 +132,7 @@ describe(`evictd doctor (${ON})`, () => {
     expect(await configuration()).toMatchObject({ status: 'ok' });
   });
 
-  test('no workload source: broken, and reported first', async () => {
+  test('reports a missing workload source as broken, and first', async () => {
     const node = testNode();
     const { file } = configFile({ ...guarding(node), workloads: [] });
     const { code, stdout } = await evictd('doctor', '--config', file);
@@ -141,7 +141,7 @@ describe(`evictd doctor (${ON})`, () => {
     expect(stdout).toMatch(/\n {2}no workload source [^\n]*\n$/);
   });
 
-  test('a missing node cgroup, and an invalid configuration', async () => {
+  test('reports a missing node cgroup, and an invalid configuration', async () => {
     const { code, find } = await doctor('--node-cgroup', '/evictd-test-nowhere');
     expect(code).toBe(2);
     expect(find('node.memory')).toMatchObject({

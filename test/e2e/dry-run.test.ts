@@ -31,7 +31,7 @@ function openForWriting(pid: number): string[] {
   });
 }
 
-test(`a dry run decides, once per episode, and touches nothing (${ON})`, async () => {
+test(`a dry run decides once per episode, and changes nothing (${ON})`, async () => {
   const node = testNode();
   const [inBatch, inWeb] = [node.child('batch'), node.child('web')];
   const batch = await workload(inBatch, { growsMib: 140, onTerm: 'exit' });
@@ -82,7 +82,7 @@ test(`each episode has its own decision (${ON})`, async () => {
   expect(next.alive).toBe(true);
 });
 
-test(`outside a dry run the same observers see writes and signals (${ON})`, async () => {
+test(`without a dry run the same observers see writes and signals (${ON})`, async () => {
   const node = testNode();
   const inBatch = node.child('batch');
   const batch = await workload(inBatch, { growsMib: 140 });

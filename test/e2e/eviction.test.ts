@@ -93,16 +93,21 @@ describe(`a hard eviction (${ON})`, () => {
 
   test.each<[rule: string, rules: Record<string, object>, holds: Record<string, number>, victim: string]>([
     [
-      'over its request before one of lower priority',
+      'the workload over its request before one of lower priority',
       { a: { priority: -5, requests: { memory: '100Mi' } }, b: { priority: 5 } },
       { a: 50, b: 30 },
       'b',
     ],
-    ['of those over their request the one of lower priority', { a: { priority: 1 }, b: { priority: 0 } }, { a: 60, b: 20 }, 'b'],
-    ['of equal priority the one further above its request', { a: {}, b: { requests: { memory: '60Mi' } } }, { a: 40, b: 70 }, 'a'],
-    ['the next one if the first is critical', { a: { priority: -5, critical: true }, b: {} }, { a: 60, b: 20 }, 'b'],
+    ['the workload of lower priority among those over their request', { a: { priority: 1 }, b: { priority: 0 } }, { a: 60, b: 20 }, 'b'],
     [
-      'no workload over its request: the lower priority',
+      'the workload further above its request among those of equal priority',
+      { a: {}, b: { requests: { memory: '60Mi' } } },
+      { a: 40, b: 70 },
+      'a',
+    ],
+    ['the next workload if the first is critical', { a: { priority: -5, critical: true }, b: {} }, { a: 60, b: 20 }, 'b'],
+    [
+      'the lower priority if there is no workload over its request',
       { a: { priority: 2, requests: { memory: '200Mi' } }, b: { priority: 1, requests: { memory: '200Mi' } } },
       { a: 60, b: 20 },
       'b',
@@ -137,7 +142,7 @@ describe(`a hard eviction (${ON})`, () => {
     ).toEqual([victim]);
   });
 
-  test('only protected workloads: an alert, and no eviction', async () => {
+  test('alerts and evicts nothing with only protected workloads', async () => {
     const node = testNode();
     const db = await workload(node.child('db'), { growsMib: 140 });
     const evictd = await new Evictd({ config: guarding(node, [{ match: { name: 'db' }, critical: true }]) }).guarding();
@@ -150,7 +155,7 @@ describe(`a hard eviction (${ON})`, () => {
     expect(evictd.journal().filter(({ type }) => type === 'alert')).toHaveLength(1); // once per episode
   });
 
-  test('evicts neither itself nor a workload with a process that it descends from', async () => {
+  test('evicts neither itself nor a workload with one of its ancestors', async () => {
     const node = testNode();
     const [parent, self] = [node.child('parent'), node.child('self')];
     const batch = await workload(node.child('batch'), { growsMib: 140 });
@@ -184,7 +189,7 @@ describe(`a hard eviction (${ON})`, () => {
     expect(await evictd.get('/healthz')).toMatchObject({ status: 200 });
   });
 
-  test('a workload that forks all the time, in nested cgroups, is killed to the last process', async () => {
+  test('kills a workload that forks all the time, in nested cgroups, to the last process', async () => {
     const node = testNode();
     const batch = node.child('batch');
     const [one, two] = [batch.child('one'), batch.child('two')];
@@ -212,7 +217,7 @@ describe(`evictd is woken (${ON})`, () => {
     expect(WATCHES).toContain((await evictd.recorded('decision')).wake);
   });
 
-  test('by a tick, if no usage crosses: the node has become smaller', async () => {
+  test('by a tick, if no usage crosses because the node has become smaller', async () => {
     const node = testNode(1024n << 20n);
     const batch = await workload(node.child('batch'), { holdsMib: 160 });
     const evictd = await new Evictd({ config: { ...guarding(node), monitoringInterval: '200ms' } }).guarding();
@@ -246,7 +251,7 @@ describe(`evictd is woken (${ON})`, () => {
     expect((await evictd.recorded('decision')).wake).toBe('sampler');
   });
 
-  test('but evicts no workload for page cache that can be dropped: the armed threshold moves', async () => {
+  test('but evicts no workload for page cache that can be reclaimed, because the armed threshold moves', async () => {
     const node = testNode();
     const files = temporaryDirectory('/var/tmp');
     expect(statfsSync(files).type, '/var/tmp is a disk, not a tmpfs').not.toBe(0x01021994);

@@ -10,7 +10,7 @@ import { aWhile, until } from './wait.js';
 const threadsOf = (pid: number): string[] =>
   readdirSync(`/proc/${String(pid)}/task`).map((task) => readFileSync(`/proc/${String(pid)}/task/${task}/comm`, 'utf8').trim());
 
-describe(`no process id left (${ON})`, () => {
+describe(`with no process id left (${ON})`, () => {
   test('evictd evicts a fork bomb to its last process without starting a thread or a process', async () => {
     // evictd and the bomb share one limit.
     const outer = testCgroup();
@@ -42,7 +42,7 @@ describe(`no process id left (${ON})`, () => {
     expect(await evictd.stop()).toBe(0);
   });
 
-  test('process ids run short in the node: only the workload that has most of them is evicted', async () => {
+  test('when process ids run short in the node, only the workload that has most of them is evicted', async () => {
     const node = testNode();
     const limit = limitPidsOf(node, 150);
     const names = ['web', 'batch', 'hog'] as const;

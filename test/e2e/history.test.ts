@@ -53,7 +53,7 @@ test(`history reads the configured directories, and with a broken configuration 
   });
 });
 
-test.runIf(process.getuid?.() === 0)('a user without permission gets a hint', () => {
+test.runIf(process.getuid?.() === 0)('history of a user without permission gives a hint', () => {
   const directory = temporaryDirectory('/dev/shm');
   chmodSync(directory, 0o755);
   const state = join(directory, 'state');

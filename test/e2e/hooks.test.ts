@@ -51,7 +51,7 @@ const SOON = ['succeeded', 'late'];
 const NOTES = 'env > "$OUT.part"; mv "$OUT.part" "$OUT"';
 
 describe(`hooks (${ON})`, () => {
-  test('the record, then preEvict, then the signal, then postEvict', async () => {
+  test('run in order: the record, preEvict, the signal, postEvict', async () => {
     const { hook, read } = place();
     // Slower than an eviction, so that the records would have another order if it did not wait.
     const pre = hook('pre', `${NOTES}\nsleep 0.2`);
@@ -99,10 +99,14 @@ describe(`hooks (${ON})`, () => {
 
   test.each<[what: string, spoil: (there: Place, path: string) => void, why: RegExp]>([
     ['is missing', (_there, path) => rmSync(path), /pre is missing$/],
-    ['is no program', (_there, path) => chmodSync(path, 0o644), /is not an executable file/],
+    ['is not executable', (_there, path) => chmodSync(path, 0o644), /is not an executable file/],
     ['is writable by all users', (_there, path) => chmodSync(path, 0o777), /pre is writable by all users/],
-    ['lies in a directory that is', ({ directory }) => chmodSync(directory, 0o777), /evictd-test-\w+ is writable by all users/],
-  ])('a hook that %s is not run, and evictions go on', async (_what, spoil, why) => {
+    [
+      'is in a directory that all users may write to',
+      ({ directory }) => chmodSync(directory, 0o777),
+      /evictd-test-\w+ is writable by all users/,
+    ],
+  ])('in a program that %s do not run, and evictions go on', async (_what, spoil, why) => {
     const there = place();
     const pre = there.hook('pre', NOTES);
     spoil(there, pre);
@@ -116,7 +120,7 @@ describe(`hooks (${ON})`, () => {
     expect(await evictd.metric('evictd_hook_runs_total{hook="preEvict",result="refused"}')).toBe(1);
   });
 
-  test('a hook that fails is recorded with its exit code', async () => {
+  test('that fail are recorded with the exit code', async () => {
     const { hook } = place();
     const { evictd, victim } = await scene({ postEvict: [hook('post', 'exit 3')] });
     victim.grow();
@@ -125,7 +129,7 @@ describe(`hooks (${ON})`, () => {
     expect(await evictd.recorded('hook')).toMatchObject({ hook: 'postEvict', result: 'failed' });
   });
 
-  test('a dry run runs none and records which it would', async () => {
+  test('do not run in a dry run, which records them', async () => {
     const { hook, read } = place();
     const hooks = { preEvict: [hook('pre', NOTES)], postEvict: [hook('post', NOTES)] };
     const { evictd, victim } = await scene(hooks, { growsMib: 200 }, ['--dry-run']);
@@ -206,10 +210,10 @@ async function prekillHook(answer: string | undefined): Promise<{ readonly path:
 
 describe(`hooks of systemd-oomd (${ON})`, () => {
   test.each<[what: string, answer: string | undefined, result: string]>([
-    ['that replies', '{"parameters":{}}', 'succeeded'],
-    ['that refuses', '{"error":"org.varlink.service.MethodNotFound","parameters":{"method":"x"}}', 'failed'],
-    ['that does not reply', undefined, 'late'],
-  ])('one %s is called with the cgroup, and the victim ends', async (_what, answer, result) => {
+    ['reply', '{"parameters":{}}', 'succeeded'],
+    ['refuse', '{"error":"org.varlink.service.MethodNotFound","parameters":{"method":"x"}}', 'failed'],
+    ['do not reply', undefined, 'late'],
+  ])('that %s are called with the cgroup, and the victim ends', async (_what, answer, result) => {
     const { calls, path } = await prekillHook(answer);
     const { evictd, victim, cgroup } = await scene({ prekill: true });
     victim.grow();
@@ -222,7 +226,7 @@ describe(`hooks of systemd-oomd (${ON})`, () => {
     expect([result, 'late']).toContain(record?.result);
   });
 
-  test('none is called without the key', async () => {
+  test('are not called without the key', async () => {
     const { calls } = await prekillHook('{"parameters":{}}');
     const { evictd, victim } = await scene({});
     victim.grow();

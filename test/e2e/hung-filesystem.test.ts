@@ -41,7 +41,7 @@ describe.runIf(await fuseWorks())(`a node filesystem that stops answering (${ON}
   test.each<[what: string, config: (directory: string) => object, call: FuseCall]>([
     ['nodefs', (directory) => ({ filesystems: { nodefs: directory }, evictionHard: { 'nodefs.available': '1%' } }), 'statfs'],
     ['the state directory', (directory) => ({ stateDirectory: directory }), 'write'],
-  ])('%s has taken a request and never answers: evictd is killed, and the next one guards', async (_what, config, call) => {
+  ])('%s has taken a request and never answers: evictd is killed, and the next one guards the node', async (_what, config, call) => {
     const fuse = await mountFuse();
     onTestFinished(() => fuse.remove());
     const { evictionHard, ...rest } = guarding(testNode());

@@ -24,7 +24,11 @@ describe(`a failing state directory neither stops nor delays an eviction (${ON})
       /ENOSPC/,
     ],
     ['read-only', (state) => through(`mount -t tmpfs -o ro none ${state}`), /EROFS/],
-    ['not a directory', (state) => prepared(() => execFileSync('sh', ['-c', `rmdir ${state} && touch ${state}`])), /EEXIST|ENOTDIR/],
+    [
+      'a state directory that is not a directory',
+      (state) => prepared(() => execFileSync('sh', ['-c', `rmdir ${state} && touch ${state}`])),
+      /EEXIST|ENOTDIR/,
+    ],
     // No error and no answer: opening a FIFO waits for a reader.
     ['hung', (state) => prepared(() => execFileSync('mkfifo', [join(state, 'journal.jsonl')])), /^evicted batch/],
   ])('%s', async (_trouble, prepare, said) => {

@@ -111,7 +111,7 @@ test.runIf(memoryController()?.version === 2)('a kill in a cgroup that is gone i
 });
 
 test.runIf(memoryController()?.version === 2 && readable())(
-  'a workload killed as a whole (memory.oom.group): each process once (cgroup v2)',
+  'a workload killed as a whole (memory.oom.group) has one record for each process (cgroup v2)',
   async () => {
     const node = testNode();
     const group = tight(node.child('group'));

@@ -18,7 +18,7 @@ describe(`SIGKILL of evictd during the records of a hard eviction, and a restart
     ['in the middle of', 'journal:outcome', ['killed']],
     ['after', 'journal:outcome', ['killed']],
     ['before', 'ring:drained', ['killed']],
-  ])('%s %s', (when, at, results) => hardAndKilled({ at, when }, results));
+  ])('evictd is killed %s %s', (when, at, results) => hardAndKilled({ at, when }, results));
 });
 
 describe(`SIGKILL of evictd during the records of a soft eviction, and a restart (${ON})`, () => {
@@ -29,5 +29,5 @@ describe(`SIGKILL of evictd during the records of a soft eviction, and a restart
     ['after', 'ring:escalation', 1, ['killed']],
     ['after', 'state:dying', 1, ['killed']],
     ['before', 'ring:outcome', 1, ['killed']],
-  ])('%s %s', (when, at, requested, results) => softAndKilled({ at, when }, requested, results));
+  ])('evictd is killed %s %s', (when, at, requested, results) => softAndKilled({ at, when }, requested, results));
 });

@@ -5,11 +5,11 @@ import { aWhile } from './wait.js';
 
 describe(`compatibility with the kubelet (${ON})`, () => {
   test.each<[rule: string, config: object, action: string, graceSeconds: number, ended: NodeJS.Signals | null]>([
-    ['by default: at once', {}, 'SIGKILL', 0, 'SIGKILL'],
-    ['compatibility kubelet: one second of grace period', { compatibility: 'kubelet' }, 'SIGTERM', 1, null],
-    ['one departure switched off', { departures: { 'hard-grace': false } }, 'SIGTERM', 1, null],
-    ['one departure switched on', { compatibility: 'kubelet', departures: { 'hard-grace': true } }, 'SIGKILL', 0, 'SIGKILL'],
-  ])('a hard threshold, %s', async (_rule, config, action, graceSeconds, ended) => {
+    ['has no grace period by default', {}, 'SIGKILL', 0, 'SIGKILL'],
+    ['has a grace period of one second with compatibility kubelet', { compatibility: 'kubelet' }, 'SIGTERM', 1, null],
+    ['follows a departure that is switched off', { departures: { 'hard-grace': false } }, 'SIGTERM', 1, null],
+    ['follows a departure that is switched on', { compatibility: 'kubelet', departures: { 'hard-grace': true } }, 'SIGKILL', 0, 'SIGKILL'],
+  ])('a hard threshold %s', async (_rule, config, action, graceSeconds, ended) => {
     const node = testNode();
     const batch = await workload(node.child('batch'), { growsMib: 140, onTerm: 'exit' });
     const evictd = await new Evictd({ config: { ...guarding(node), evictionHard: ABOVE_128_MIB, ...config } }).guarding();
@@ -19,7 +19,7 @@ describe(`compatibility with the kubelet (${ON})`, () => {
     expect(await evictd.recorded('outcome')).toMatchObject({ result: 'killed' });
   });
 
-  test('compatibility kubelet: a hard eviction waits for a soft one in progress', async () => {
+  test('with compatibility kubelet a hard eviction waits for a soft one in progress', async () => {
     const node = testNode();
     const batch = await workload(node.child('batch'), { growsMib: 140, onTerm: 'ignore' });
     const config = {

@@ -136,7 +136,7 @@ describe.runIf(hasContainerd)(`pods of an API server in containerd (${ON}; where
     return { server, run, evictd, isOnlyCalmLeft, victims };
   };
 
-  test('pods that leak are killed, and stay gone', async () => {
+  test('are killed if they leak, and do not come back', async () => {
     const { run, evictd, isOnlyCalmLeft, victims } = await scene();
     for (const name of ['one', 'two', 'three']) {
       await run(name);
@@ -146,7 +146,7 @@ describe.runIf(hasContainerd)(`pods of an API server in containerd (${ON}; where
     expect(new Set(victims())).toEqual(new Set(['default/one', 'default/two', 'default/three']));
   });
 
-  test('at a soft threshold the kubelet ends the pod: its processes get SIGTERM, and no SIGKILL of evictd', async () => {
+  test('get SIGTERM from the kubelet at a soft threshold, and no SIGKILL of evictd', async () => {
     const { run, evictd, isOnlyCalmLeft } = await scene(SOFTLY);
     const { pod } = await run('batch');
     expect(await evictd.recorded('outcome')).toMatchObject({ result: 'killed', victim: { name: 'default/batch' } });
@@ -155,7 +155,7 @@ describe.runIf(hasContainerd)(`pods of an API server in containerd (${ON}; where
     expect(evictd.journal().filter(({ type }) => type === 'escalation')).toEqual([]);
   });
 
-  test('while the API server is away the kubelet starts a killed pod again: it is evicted again, and gone when the server is back', async () => {
+  test('are evicted again if the kubelet restarts them while the API server is away, and are deleted when it is back', async () => {
     const { server, run, evictd, isOnlyCalmLeft, victims } = await scene();
     const stubborn = await run('stubborn');
     await evictd.until('it knows the pod', async () => (await evictd.metric('evictd_kubernetes_pods')) === 2 || victims().length > 0);

@@ -57,7 +57,7 @@ function age(file: string, ns: bigint): void {
 }
 
 describe(`a standing order kills a pod (${ON})`, () => {
-  test('it is marked and deleted, and the node says that it was under pressure although the memory is back', async () => {
+  test('the pod is marked and deleted, and the node reports pressure although the memory is free again', async () => {
     const { server, changes, stalled, evictd } = await killed();
     stalled.end();
     await evictd.recorded('outcome');
@@ -78,7 +78,7 @@ describe(`a standing order kills a pod (${ON})`, () => {
     expect(await evictd.stop()).toBe(0);
   });
 
-  test('evictd is killed before it knows: the next one marks and deletes the pod, once', async () => {
+  test('after a kill of evictd in between the next evictd marks and deletes the pod, once', async () => {
     const { changes, config, stalled, evictd } = await killed();
     await evictd.stop('SIGKILL');
     const next = await new Evictd({ config, directory: stalled.directory }).guarding();
@@ -89,7 +89,7 @@ describe(`a standing order kills a pod (${ON})`, () => {
     expect(await next.stop()).toBe(0);
   });
 
-  test('the next one comes minutes later: the pod is deleted, once, and what the kubelet has started since gets no signal', async () => {
+  test('an evictd that starts minutes later deletes the pod once, and sends no signal to the pod that the kubelet has restarted', async () => {
     const { changes, config, stalled, evictd, pod } = await killed();
     await evictd.stop('SIGKILL');
     const [order = ''] = readdirSync(join(stalled.directory, 'run')).filter((name) => name.startsWith('order-'));

@@ -88,7 +88,7 @@ describe(`a pod of an API server (${ON})`, () => {
     expect(await evictd.stop()).toBe(0);
   });
 
-  test('a dry run logs where its victim could run now, and touches neither', async () => {
+  test('is untouched in a dry run, which logs where it could run', async () => {
     const { server, directory, config, batch, changes } = await setting({ onTerm: 'exit' });
     const status = { allocatable: { cpu: '4', memory: '8Gi', pods: '10' } };
     for (const name of ['node-1', 'node-2'])
@@ -115,7 +115,7 @@ describe(`a pod of an API server (${ON})`, () => {
     ['state:dying', 'after'],
     ['ring:outcome', 'after'],
     ['state:over', 'after'],
-  ])('kill -9 at %s, %s: the pod gets its condition and is deleted once', async (at, when) => {
+  ])('after kill -9 at %s, %s gets its condition and is deleted once', async (at, when) => {
     const { directory, batch, changes, open } = await setting();
     const mortal = await open(dyingAt(directory, { at, when }));
     batch.grow();
@@ -133,7 +133,7 @@ describe(`a pod of an API server (${ON})`, () => {
     ['PATCH', 'after'],
     ['DELETE', 'before'],
     ['DELETE', 'after'],
-  ] as const)('kill -9 at the call %s, %s its effect: the pod gets its condition and is deleted once', async (method, when) => {
+  ] as const)('after kill -9 at the call %s, %s its effect, gets its condition and is deleted once', async (method, when) => {
     const { server, batch, changes, open } = await setting();
     const first = await open();
     killedBy(server, changes, method, when, first);
@@ -164,7 +164,7 @@ describe(`a pod of an API server (${ON})`, () => {
     expect(server.received.filter(({ path }) => path.endsWith('/eviction'))).toHaveLength(asked);
   });
 
-  test('with a grace period the Eviction API is asked; if it does not answer, evictd sends SIGTERM, and then deletes the pod', async () => {
+  test('with a grace period is evicted by the Eviction API; without an answer evictd sends SIGTERM, and then deletes the pod', async () => {
     const { server, batch, changes, open } = await setting({ onTerm: 'exit' }, SOFTLY);
     const evictd = await open();
     server.answers = 'hang';
@@ -177,7 +177,7 @@ describe(`a pod of an API server (${ON})`, () => {
     expect(await evictd.stop()).toBe(0);
   });
 
-  test.each(['before', 'after'] as const)('kill -9 %s its own SIGTERM: the pod gets it once, and is deleted', async (when) => {
+  test.each(['before', 'after'] as const)('after kill -9 %s its own SIGTERM gets one SIGTERM, and is deleted', async (when) => {
     const { server, directory, batch, changes, open } = await setting({ onTerm: 'exit' }, SOFTLY);
     const mortal = await open(dyingAt(directory, { at: 'TERM', when }));
     server.answers = 'hang';
@@ -194,7 +194,7 @@ describe(`a pod of an API server (${ON})`, () => {
     expect(changes).toEqual(['condition', 'deleted 30']);
   });
 
-  test('when the key kubernetes is removed, evictd takes back what it has set at the node', async () => {
+  test('whose node loses the marks of evictd when the key kubernetes is removed', async () => {
     const { server, directory, config, kubernetes } = await setting();
     const conditions = () => (server.store.get('nodes', undefined, 'node-1')?.status?.conditions as unknown[]).length;
     const first = await new Evictd({ config: { ...config, kubernetes: { ...kubernetes, conditions: 'own' } }, directory }).guarding();
@@ -206,7 +206,7 @@ describe(`a pod of an API server (${ON})`, () => {
     expect(await evictd.stop()).toBe(0);
   });
 
-  test('a cordoned node whose saved state is damaged, or removed, stays cordoned; after a reboot evictd uncordons it', async () => {
+  test('whose node is cordoned stays cordoned with damaged or removed state, and is uncordoned after a reboot', async () => {
     const { server, directory, config } = await setting();
     const isCordoned = () => server.store.get('nodes', undefined, 'node-1')?.spec?.unschedulable;
     const state = (): string => join(directory, 'run', readdirSync(join(directory, 'run')).find((name) => name.endsWith('.state')) ?? '');
@@ -228,7 +228,7 @@ describe(`a pod of an API server (${ON})`, () => {
     expect(await rebooted.stop()).toBe(0);
   });
 
-  test('a budget that permits no eviction: the pod runs on, and the outcome says why', async () => {
+  test('continues to run under a budget that permits no eviction, and the outcome has the reason', async () => {
     const { server, batch, changes, open } = await setting({}, SOFTLY);
     const status = { disruptionsAllowed: 0, observedGeneration: 1 };
     const spec = { selector: { matchLabels: { app: 'batch' } } };

@@ -9,7 +9,7 @@ import { guarding, ON, testNode, workload } from './node.js';
 test.each([
   ['thousands of cgroups', (directory: string) => void makeWide(directory, 5_000)],
   ['cgroups of two hundred levels', (directory: string) => void makeDeep(directory, 200)],
-])(`a workload with %s in it takes no inotify watch, and is evicted (${ON})`, async (_what, fill) => {
+])(`a workload with %s in it uses no inotify watch, and is evicted (${ON})`, async (_what, fill) => {
   const node = testNode();
   const web = await workload(node.child('web'), { holdsMib: 20 });
   const hostile = node.child('hostile');

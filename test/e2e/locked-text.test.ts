@@ -17,7 +17,7 @@ describe('the machine code of a running evictd', () => {
     expect(lockedKib(evictd.pid)).toBe(0);
   });
 
-  test('without the right to lock all of it evictd logs that once, and guards', async () => {
+  test('is locked as far as permitted, which evictd logs once', async () => {
     const through = ['setpriv', '--bounding-set', '-ipc_lock', '--inh-caps', '-ipc_lock', 'prlimit', '--memlock=2097152:2097152'];
     const evictd = await new Evictd({ config: guarding(testNode()), through }).guarding();
     const warning = await evictd.logged(/^EVICTD_TEXT_UNLOCKED$/);

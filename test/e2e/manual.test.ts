@@ -18,7 +18,7 @@ test.each(pages)('mandoc finds nothing in %s, and groff shows it on 80 columns w
   );
 });
 
-test('whatis finds them', () => {
+test('whatis finds the manual pages', () => {
   const shown = execFileSync('lexgrog', pages, { encoding: 'utf8' });
   expect(shown.split('\n')).toContain('dist/man/evictd-rank.8: "evictd-rank - show the order of eviction, or the OOM killer\'s beside it"');
 });

@@ -3,7 +3,7 @@ import { SLOWNESS } from '../support/slowness.js';
 import { Evictd } from './evictd.js';
 import { guarding, isV1, MIB, ON, testNode, workload } from './node.js';
 
-test(`metrics, liveness and readiness, before, during and after an eviction (${ON})`, async () => {
+test(`metrics, liveness and readiness are right before, during and after an eviction (${ON})`, async () => {
   const node = testNode();
   const batch = await workload(node.child('batch'), { growsMib: 140, onTerm: 'ignore' });
   const config = {
@@ -48,7 +48,7 @@ test(`metrics, liveness and readiness, before, during and after an eviction (${O
   expect(await evictd.metric('evictd_journal_errors_total')).toBe(0);
 });
 
-test(`evictd is not ready if a signal cannot be read: the node cgroup is removed (${ON})`, async () => {
+test(`evictd is not ready if a signal cannot be read, because the node cgroup was removed (${ON})`, async () => {
   const node = testNode();
   const evictd = await new Evictd({ config: { ...guarding(node), monitoringInterval: '100ms' } }).guarding();
   expect(await evictd.get('/readyz')).toMatchObject({ status: 200 });

@@ -48,7 +48,7 @@ describe(`memory that outlives its processes (${ON})`, () => {
   test.each([
     ['the cgroup stays', false],
     ['another program removes the cgroup', true],
-  ])('%s: one eviction, found to be ineffective, and no other workload ends', async (_rule, isRemoved) => {
+  ])('%s: there is one eviction, found to be ineffective, and no other workload ends', async (_rule, isRemoved) => {
     const node = testNode();
     const others = [];
     for (const name of ['a', 'b', 'c']) others.push(await workload(node.child(name), { holdsMib: 12 }));
@@ -72,7 +72,7 @@ describe(`memory that outlives its processes (${ON})`, () => {
     expect(await evictd.stop()).toBe(0);
   });
 
-  test('where nothing grows and one other workload alone ends the shortage, that one ends, and no other', async () => {
+  test('where nothing grows and one other workload alone ends the shortage, only that one is evicted', async () => {
     const node = testNode();
     const small = await workload(node.child('small'), { holdsMib: 4 });
     const large = await workload(node.child('large'), { holdsMib: 60 });

@@ -34,7 +34,7 @@ async function scene(notifications: object, args: readonly string[] = []) {
 }
 
 describe(`notifications (${ON})`, () => {
-  test('a webhook gets the outcome as the journal has it', async () => {
+  test('to a webhook have the outcome as the journal has it', async () => {
     const { url, bodies } = await webhook(200);
     const { evictd, victim } = await scene({ webhook: url });
     victim.grow();
@@ -48,7 +48,7 @@ describe(`notifications (${ON})`, () => {
     );
   });
 
-  test('a webhook that never answers is a warning, evictions go on, and evictd ends', async () => {
+  test('to a webhook that never answers are a warning, evictions go on, and evictd ends', async () => {
     const { url, bodies } = await webhook(undefined);
     const { evictd, victim } = await scene({ webhook: { url, timeout: '1s' } });
     victim.grow();
@@ -59,7 +59,7 @@ describe(`notifications (${ON})`, () => {
     expect(await evictd.stop()).toBe(0);
   });
 
-  test('a dry run sends nothing and says what it would', async () => {
+  test('in a dry run are not sent, but logged', async () => {
     const { url, bodies } = await webhook(200);
     const { evictd, victim } = await scene({ webhook: url }, ['--dry-run']);
     victim.grow();
@@ -68,7 +68,7 @@ describe(`notifications (${ON})`, () => {
     expect(bodies).toEqual([]);
   });
 
-  test('a reload opens them', async () => {
+  test('are enabled by a reload', async () => {
     const { url, bodies } = await webhook(200);
     const { evictd, victim } = await scene({});
     const node = (evictd.journal()[0] ?? { node: '' }).node;

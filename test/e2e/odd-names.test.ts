@@ -5,7 +5,7 @@ import { guarding, ON, testNode, workload } from './node.js';
 
 /** Names that a delegated cgroup may give its children, and how evictd shows them. */
 const NAMES = [
-  ['a byte that is no UTF-8', 'leak\udcff', 'leak\\xff'],
+  ['a byte that is not UTF-8', 'leak\udcff', 'leak\\xff'],
   ['a terminal escape', 'x\u001b[31mred', 'x\\x1b[31mred'],
   ['a tab and text that runs backwards', 'a\tb\u202ec', 'a\\x09b\\u202ec'],
   ['line separators, a carriage return, a space', 'a\u2028b\rc d', 'a\\u2028b\\x0dc d'],
@@ -15,7 +15,7 @@ const NAMES = [
 // eslint-disable-next-line no-control-regex
 const RAW = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202e\ufffd]/;
 
-test.each(NAMES)(`${ON}: %s: it is evicted, and shown with escapes`, async (_rule, name, shown) => {
+test.each(NAMES)(`${ON}: a workload with %s is evicted, and shown with escapes`, async (_rule, name, shown) => {
   const node = testNode();
   const small = await workload(node.child('small'), { holdsMib: 5 });
   const odd = await workload(node.child(name), { growsMib: 140 });
@@ -41,7 +41,7 @@ test.each(NAMES)(`${ON}: %s: it is evicted, and shown with escapes`, async (_rul
   expect(guard.log.map(({ msg }) => msg).join()).toContain('evicting');
 });
 
-test(`${ON}: no command writes a name as it is`, async () => {
+test(`${ON}: no command writes the raw bytes of a name`, async () => {
   const node = testNode();
   for (const [, name] of NAMES) await workload(node.child(name), { holdsMib: 3 });
   const guard = await new Evictd({

@@ -106,7 +106,7 @@ describe(`the OOM killer of a memcg kills the predicted process (${ON})`, () => 
   test.each<[rule: string, plan: Record<string, Member>, victim: string, says?: (prediction: Prediction) => void]>([
     ['the largest', { small: { holdsMib: 40 }, large: { holdsMib: 140 }, middle: { holdsMib: 80 } }, 'large'],
     ['the largest, also in a child cgroup', { small: { holdsMib: 40 }, large: { holdsMib: 140, below: true } }, 'large'],
-    ['a smaller one with a high oom_score_adj', { large: { holdsMib: 140 }, batch: { holdsMib: 80, oomScoreAdj: 900 } }, 'batch'],
+    ['the smaller one with a high oom_score_adj', { large: { holdsMib: 140 }, batch: { holdsMib: 80, oomScoreAdj: 900 } }, 'batch'],
     [
       'oom_score_adj counts in thousandths of the limit, not of the machine as in oom_score',
       // A fifth of this machine outweighs all members; a fifth of the memcg does not.
@@ -118,7 +118,7 @@ describe(`the OOM killer of a memcg kills the predicted process (${ON})`, () => 
       },
     ],
     [
-      'a critical one is not spared, and the prediction says so',
+      'a critical workload is not spared, and the prediction says so',
       { db: { holdsMib: 140, critical: true }, web: { holdsMib: 40 } },
       'db',
       ({ workloads, conclusion }) => {
@@ -142,7 +142,7 @@ describe(`the OOM killer of a memcg kills the predicted process (${ON})`, () => 
     expect(prediction.notes.some((note) => note.startsWith('cgroup v1 has no memory.oom.group'))).toBe(isV1);
   });
 
-  test.runIf(mayLower)('a process with oom_score_adj −1000 is exempt, and the next one is killed (with CAP_SYS_RESOURCE)', async () => {
+  test.runIf(mayLower)('the next process, because one with oom_score_adj −1000 is exempt (with CAP_SYS_RESOURCE)', async () => {
     const plan = { db: { holdsMib: 140, oomScoreAdj: -1000 }, web: { holdsMib: 80 } };
     const { prediction, running } = await outOfMemory(plan);
     expect(prediction.wouldDie).toEqual([running.get('web')?.process.pid]);
@@ -151,7 +151,7 @@ describe(`the OOM killer of a memcg kills the predicted process (${ON})`, () => 
     expect(running.get('db')?.process.alive).toBe(true);
   });
 
-  test.skipIf(isV1)('memory.oom.group: all processes of the cgroup are killed (cgroup v2)', async () => {
+  test.skipIf(isV1)('all processes of a cgroup with memory.oom.group (cgroup v2)', async () => {
     const plan = { web: { holdsMib: 40 }, large: { holdsMib: 140, group: true } } as const;
     const { prediction, running } = await outOfMemory(plan);
     expect(prediction.wouldDie).toHaveLength(2);

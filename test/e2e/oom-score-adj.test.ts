@@ -130,7 +130,7 @@ describe(`oom_score_adj (${ON})`, () => {
     },
   );
 
-  test.runIf(!hasCapSysResource)('qos without CAP_SYS_RESOURCE: one warning, however many processes and ticks', async () => {
+  test.runIf(!hasCapSysResource)('qos without CAP_SYS_RESOURCE causes one warning, however many processes and ticks', async () => {
     const node = testNode();
     const cgroups = [node.child('a'), node.child('b')];
     for (const cgroup of cgroups) {
@@ -148,7 +148,7 @@ describe(`oom_score_adj (${ON})`, () => {
     expect(processesIn(...cgroups).map(adjOf)).toEqual([0, 0, 0, 0]);
   });
 
-  test.runIf(hasCapSysResource)('qos with CAP_SYS_RESOURCE: a guaranteed workload is lowered and restored', async () => {
+  test.runIf(hasCapSysResource)('qos with CAP_SYS_RESOURCE lowers the value of a guaranteed workload, and restores it', async () => {
     const node = testNode();
     const a = node.child('a');
     a.limit(64n << 20n);

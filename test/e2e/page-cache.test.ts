@@ -61,7 +61,7 @@ interface RankingRow {
 }
 
 describe(`page cache that is in use (${ON})`, () => {
-  test('a workload that reads much is not evicted, and the one that takes memory is', async () => {
+  test('of a workload that reads much causes no eviction of it, but of the workload that allocates memory', async () => {
     const node = testNode(320n << 20n);
     const file = fileOf(170);
     const hog = await workload(node.child('hog'), { holdsMib: 40, growsMib: 175 });
@@ -85,7 +85,7 @@ describe(`page cache that is in use (${ON})`, () => {
     expect(oomKills(node)).toBe(0);
   });
 
-  test('a reload does not change what counts as available: neither of the node nor of its workloads', async () => {
+  test('counts after a reload as before, for the node and for its workloads', async () => {
     const node = testNode(320n << 20n);
     const file = fileOf(100);
     const hog = await workload(node.child('hog'), { holdsMib: 40, growsMib: 100 });
@@ -102,7 +102,7 @@ describe(`page cache that is in use (${ON})`, () => {
     expect(reading.alive).toBe(true);
   });
 
-  test('with reclaimable-cache switched off it is evicted, and frees nothing', async () => {
+  test('with reclaimable-cache switched off causes an eviction, which frees nothing', async () => {
     const node = testNode(320n << 20n);
     const file = fileOf(170);
     await workload(node.child('other'), { holdsMib: 40 });
@@ -113,7 +113,7 @@ describe(`page cache that is in use (${ON})`, () => {
     expect((await evictd.recorded('outcome')).freedBytes).toBeLessThan(40 * MIB);
   });
 
-  test('a workload that writes much is not evicted either: the kernel writes and drops its pages', async () => {
+  test('of a workload that writes much causes no eviction either, because the kernel writes and drops its pages', async () => {
     const node = testNode(320n << 20n);
     const file = fileOf(1);
     const other = await workload(node.child('other'), { holdsMib: 40 });
@@ -126,7 +126,7 @@ describe(`page cache that is in use (${ON})`, () => {
     expect(other.alive).toBe(true);
   });
 
-  test('beside dirty pages the workload that takes memory is evicted before the kernel kills', async () => {
+  test('that is dirty does not delay the eviction of the workload that allocates memory, before the kernel kills', async () => {
     const node = testNode(320n << 20n);
     const file = fileOf(1);
     const hog = await workload(node.child('hog'), { holdsMib: 20, growsMib: 200 });

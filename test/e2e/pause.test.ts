@@ -13,7 +13,7 @@ const pause = (evictd: Evictd, ...args: readonly string[]) =>
   command('pause', ...args, '--reason', 'disk swap', '--config', evictd.configFile);
 
 describe(`evictd pause (${ON})`, () => {
-  test('a leak past a hard threshold: an alert and no signal, also after a restart; resume: an eviction at once', async () => {
+  test('causes an alert and no signal for a leak past a hard threshold, also after a restart, and resume evicts at once', async () => {
     const node = testNode();
     const directory = scratchDirectory();
     const web = await workload(node.child('web'), { holdsMib: 40 });
@@ -48,7 +48,7 @@ describe(`evictd pause (${ON})`, () => {
     ]);
   });
 
-  test('of one workload: another one is evicted, and the status says why', async () => {
+  test('of one workload makes another the victim, and the status has the reason', async () => {
     const node = testNode();
     const web = await workload(node.child('web'), { holdsMib: 40 });
     const batch = await workload(node.child('batch'), { holdsMib: 20, growsMib: 200 });
@@ -80,7 +80,7 @@ describe(`evictd pause (${ON})`, () => {
     expect(contradictions('Pauses', answer)).toEqual([]);
   });
 
-  test('a standing order is withdrawn: a stalled evictd evicts nothing', async () => {
+  test('withdraws the standing order, so that a stalled evictd evicts nothing', async () => {
     const node = testNode();
     const batch = await workload(node.child('batch'), { holdsMib: 20, growsMib: 200 });
     const stalled = new StalledEvictd('a stopped thread', { ...config(node), standingOrder: { after: '5ms' } });
@@ -94,7 +94,7 @@ describe(`evictd pause (${ON})`, () => {
     expect([batch.alive, typed(evictd, 'decision')]).toEqual([true, []]);
   });
 
-  test('what is wrong is refused, and nothing is paused', async () => {
+  test('refuses a wrong request, and pauses nothing', async () => {
     const evictd = await new Evictd({ config: { ...config(testNode()), pause: { max: '1h' } } }).guarding();
     for (const [args, code] of [
       [['2h'], 'EVICTD_PAUSE_LENGTH'],

@@ -41,7 +41,7 @@ describe(`a policy of one cgroup (${ON})`, () => {
     return { slice, db, batch, small, outside, config };
   };
 
-  test('it notifies and ends the largest workload of the cgroup that may be evicted, and a replay decides the same', async () => {
+  test('notifies and ends the largest evictable workload of the cgroup, and a replay decides the same', async () => {
     const { slice, db, batch, small, outside, config } = await guarded();
     const directory = temporaryDirectory('/dev/shm');
     const recording = join(directory, 'recording');
@@ -80,7 +80,7 @@ describe(`a policy of one cgroup (${ON})`, () => {
     expect(brief(run?.records ?? [])).toEqual(decided);
   });
 
-  test('a program that others can change is a warning at the start; its step fails, and the ladder goes on', async () => {
+  test('with a program that other users can change logs a warning at the start, its step fails, and the ladder continues', async () => {
     const { slice, batch, config } = await guarded();
     const program = join(temporaryDirectory('/run'), 'relieve');
     writeFileSync(program, '#!/bin/sh\n');
@@ -96,7 +96,7 @@ describe(`a policy of one cgroup (${ON})`, () => {
     expect(brief(evictd.journal())).toEqual(expect.arrayContaining(['act run', 'result run failed', 'killed batch']));
   });
 
-  test('a dry run says what it would do, once, and ends nothing', async () => {
+  test('in a dry run says what it would do, once, and ends nothing', async () => {
     const { batch, config } = await guarded();
     const evictd = await new Evictd({ config, args: ['--dry-run'] }).guarding();
     batch.grow();

@@ -8,7 +8,7 @@ import { guarding, isV1, MIB, ON, processesIn, testNode, workload, type Workload
 
 const [freezer = 'freezer'] = freezers;
 
-describe.runIf(freezers.length > 0)('what a policy throttles or freezes', () => {
+describe.runIf(freezers.length > 0)('a workload that a policy throttles or freezes', () => {
   const workload = freezable(freezer);
   /** Always true: every process has pages. */
   const policy = (...then: readonly object[]) => ({
@@ -33,7 +33,7 @@ describe.runIf(freezers.length > 0)('what a policy throttles or freezes', () => 
   const files = ({ directory }: Evictd): string[] =>
     restraintFilesIn(HELD_DIRECTORY).filter((path) => existsSync(path) && readFileSync(path, 'utf8').includes(directory));
 
-  test('is given back when evictd stops', async () => {
+  test('is released when evictd stops', async () => {
     const guarding = await frozen(new Evictd({ config: config(policy(freeze)) }));
     expect(files(guarding)).toHaveLength(1);
     expect(await guarding.stop()).toBe(0);
@@ -41,7 +41,7 @@ describe.runIf(freezers.length > 0)('what a policy throttles or freezes', () => 
     expect(files(guarding)).toEqual([]);
   });
 
-  test('is given back after kill -9, by the next evictd, which needs no policy for that', async () => {
+  test('is released after kill -9, by the next evictd, which needs no policy for that', async () => {
     const killed = await frozen(new Evictd({ config: config(policy(freeze)) }));
     await killed.stop('SIGKILL');
     const next = await new Evictd({ config: config(), directory: killed.directory }).guarding();
@@ -51,8 +51,8 @@ describe.runIf(freezers.length > 0)('what a policy throttles or freezes', () => 
 
   test.each<[what: string, args: readonly string[]]>([
     ['with another runtime directory', []],
-    ['that makes a dry run, too', ['--dry-run']],
-  ])('is given back by the next evictd %s', async (_what, args) => {
+    ['in dry run, too', ['--dry-run']],
+  ])('is released by the next evictd %s', async (_what, args) => {
     const killed = await frozen(new Evictd({ config: config(policy(freeze)) }));
     await killed.stop('SIGKILL');
     const next = await new Evictd({ config: config(), args }).guarding();
@@ -60,7 +60,7 @@ describe.runIf(freezers.length > 0)('what a policy throttles or freezes', () => 
     expect([workload().isFrozen(), files(killed)]).toEqual([false, []]);
   });
 
-  test('is given back by evictd restore', async () => {
+  test('is released by evictd restore', async () => {
     const killed = await frozen(new Evictd({ config: config(policy(freeze)) }));
     await killed.stop('SIGKILL');
     const run = join(killed.directory, 'run');
@@ -71,7 +71,7 @@ describe.runIf(freezers.length > 0)('what a policy throttles or freezes', () => 
     expect(workload().isFrozen()).toBe(false);
   });
 
-  test('is given back by an evictd that cannot start, because its configuration is wrong', async () => {
+  test('is released by an evictd that cannot start, because its configuration is wrong', async () => {
     const killed = await frozen(new Evictd({ config: config(policy(freeze)) }));
     await killed.stop('SIGKILL');
     const wrong = join(killed.directory, 'wrong.yaml');
@@ -81,7 +81,7 @@ describe.runIf(freezers.length > 0)('what a policy throttles or freezes', () => 
     expect(workload().isFrozen()).toBe(false);
   });
 
-  test('is given back when a reload removes the policy, and evictd goes on', async () => {
+  test('is released when a reload removes the policy, and evictd continues', async () => {
     const guarding = await frozen(new Evictd({ config: config(policy(freeze)) }));
     await guarding.reloaded(config());
     await guarding.until('it is thawed', () => !workload().isFrozen());
@@ -90,7 +90,7 @@ describe.runIf(freezers.length > 0)('what a policy throttles or freezes', () => 
     await guarding.until('it is frozen again', () => workload().isFrozen());
   });
 
-  test('is given back when its time is over, and the journal has the action and its result', async () => {
+  test('is released when its time is over, and the journal has the action and its result', async () => {
     const guarding = await new Evictd({ config: config(policy({ freeze: { for: '1s' } })) }).guarding();
     const actions = (): unknown[] =>
       guarding.journal().flatMap(({ type, event, action, result }) => (type === 'policy' ? [[event, action, result]] : []));
@@ -105,7 +105,7 @@ describe.runIf(freezers.length > 0)('what a policy throttles or freezes', () => 
     expect(workload().isFrozen()).toBe(false);
   });
 
-  test('in a dry run is only recorded', async () => {
+  test('is only recorded in a dry run', async () => {
     const dry = await new Evictd({ config: config(policy(freeze)), args: ['--dry-run'] }).guarding();
     expect(await dry.recorded('policy')).toMatchObject({ action: 'freeze' });
     expect(workload().isFrozen()).toBe(false);
@@ -137,7 +137,7 @@ describe.runIf(freezers.length > 0)(`a hard threshold does not wait for a step (
   test.each<[step: object, ...records: readonly string[]]>([
     [{ freeze: { for: '10m' } }, 'act freeze', 'result freeze done'],
     [{ run: { command: ['/bin/sleep', '600'], timeout: '10m' } }, 'act run'],
-  ])('%j: it evicts at once, and the step goes on', async (step, ...before) => {
+  ])('%j: evictd evicts at once, and the step continues', async (step, ...before) => {
     const { evictd, batch, records } = await acting(step);
     batch.grow();
     expect(await batch.ended).toBe('SIGKILL');
@@ -150,7 +150,7 @@ describe.runIf(freezers.length > 0)(`a hard threshold does not wait for a step (
     expect(held().isHeld()).toBe(false);
   });
 
-  test('a frozen workload that it chooses is thawed first, and the ladder has ended with it', async () => {
+  test('a frozen workload that is the victim is thawed first, and its ladder ends', async () => {
     const { evictd, batch, records } = await acting({ freeze: { for: '10m' } }, [{ match: { name: 'batch' }, critical: true }]);
     batch.grow();
     await evictd.until('the frozen workload has ended', () => processesIn(held().cgroup).length === 0);
@@ -160,7 +160,7 @@ describe.runIf(freezers.length > 0)(`a hard threshold does not wait for a step (
     expect([held().isHeld(), batch.alive]).toEqual([false, true]);
   });
 
-  test('the grace period of a stop ends, and the next workload follows', async () => {
+  test('the grace period of a stop ends, and the next workload is evicted', async () => {
     await held().cgroup.spawn('sleep', ['600'], { ignoring: 'TERM' });
     const { batch, records } = await acting({ stop: { grace: '10m' } });
     batch.grow();
@@ -172,7 +172,7 @@ describe.runIf(freezers.length > 0)(`a hard threshold does not wait for a step (
   });
 });
 
-describe.skipIf(isV1)('what a policy throttles (cgroup v2)', () => {
+describe.skipIf(isV1)('a workload that a policy throttles (cgroup v2)', () => {
   const throttled = async (plan: WorkloadPlan) => {
     const node = testNode();
     const slow = node.child('slow');
@@ -186,7 +186,7 @@ describe.skipIf(isV1)('what a policy throttles (cgroup v2)', () => {
     return { leak, limit, config };
   };
 
-  test('is given back after kill -9 by the next evictd, and when a reload removes the policy', async () => {
+  test('is released after kill -9 by the next evictd, and when a reload removes the policy', async () => {
     const { limit, config } = await throttled({ holdsMib: 20 });
     const step = { throttle: { memoryHigh: '200Mi', for: '10m' } };
     const isThrottled = (): boolean => limit() === String(200 * MIB);
@@ -201,7 +201,7 @@ describe.skipIf(isV1)('what a policy throttles (cgroup v2)', () => {
     await next.until('it is given back', () => limit() === 'max');
   });
 
-  test('and makes no progress is released long before its time, and the ladder goes on', async () => {
+  test('and that makes no progress is released long before its time, and the ladder continues', async () => {
     const { leak, limit, config } = await throttled({ holdsMib: 40, growsMib: Infinity });
     const steps = [{ throttle: { memoryHigh: '16Mi', for: '10m' } }, { kill: { by: ['size'] } }];
     const evictd = await new Evictd({ config: config(...steps) }).guarding();

@@ -32,7 +32,7 @@ async function fullNode() {
 }
 
 describe(`evictd admit --preempt (${ON})`, () => {
-  test('a dry run shows who would end, and ends nothing; then the least important ones end, and the applicant is admitted', async () => {
+  test('shows in a dry run which workloads would end; then ends the least important ones, and admits the applicant', async () => {
     const { evictd, web, batch, admit, decided } = await fullNode();
     const would = await admit('--name', 'db', '--dry-run', '-o', 'json');
     expect([would.code, would.stderr]).toEqual([0, '']);
@@ -68,13 +68,13 @@ describe(`evictd admit --preempt (${ON})`, () => {
 
   test.each<[rule: string, args: readonly string[], why: string]>([
     [
-      'it is no more important than others',
+      'the applicant is no more important than others',
       ['--name', 'batch-3'],
       'the less important workloads that evictd may end do not request enough',
     ],
-    ['its class never preempts', ['--name', 'report'], 'its preemptionPolicy is Never'],
-    ['it can never fit', ['--name', 'db', '--requests', 'memory=1Gi'], 'it requests more than there is'],
-  ])('refused: %s', async (_rule, args, why) => {
+    ['the class of the applicant never preempts', ['--name', 'report'], 'its preemptionPolicy is Never'],
+    ['the applicant can never fit', ['--name', 'db', '--requests', 'memory=1Gi'], 'it requests more than there is'],
+  ])('refuses: %s', async (_rule, args, why) => {
     const { web, batch, admit, decided } = await fullNode();
     const { code, stdout, stderr } = await admit(...args);
     expect([code, stderr]).toEqual([1, '']);
@@ -85,7 +85,7 @@ describe(`evictd admit --preempt (${ON})`, () => {
     expect([web?.alive, ...batch.map(({ alive }) => alive), decided()]).toEqual([true, true, true, []]);
   });
 
-  test('a victim that ignores SIGTERM: the wait ends after --timeout, and the next call waits for the same one', async () => {
+  test('waits at most --timeout for a victim that ignores SIGTERM, and the next call waits for the same victim', async () => {
     const node = testNode();
     const batch = await workload(node.child('batch-1'), { onTerm: 'ignore' });
     const rules = [{ match: { name: 'batch-*' }, requests: { memory: '512Mi' }, terminationGracePeriodSeconds: 2 }, ...RULES.slice(2)];
@@ -107,7 +107,7 @@ describe(`evictd admit --preempt (${ON})`, () => {
     expect(explained.stdout).toContain(why);
   });
 
-  test('its answers are as docs/openapi.yaml has them, and a wrong request is refused', async () => {
+  test('has the answers of docs/openapi.yaml, and refuses a wrong request', async () => {
     const { ask, batch } = await fullNode();
     for (const memory of ['0', '1Mi', '1Gi'])
       expect(contradictions('Preemption', await ask({ requests: { memory }, priority: 1, dryRun: true }))).toEqual([]);
@@ -121,7 +121,7 @@ describe(`evictd admit --preempt (${ON})`, () => {
     expect(batch.map(({ alive }) => alive)).toEqual([true, true]);
   });
 
-  test('without evictd nothing ends, and the answer says so', async () => {
+  test('ends nothing without evictd, and says so', async () => {
     const { evictd, web, batch, admit } = await fullNode();
     await evictd.stop('SIGKILL');
     const open = await admit('--name', 'db');

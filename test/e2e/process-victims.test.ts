@@ -28,7 +28,7 @@ async function session(step: object, leaking: WorkloadPlan = {}) {
 const ended = (lines: readonly JournalLine[]) => lines.filter(({ type, event }) => type === 'policy' && event === 'end').length > 0;
 
 describe(`one process of a session (${ON})`, () => {
-  test('the leaking one is killed, the session goes on; journal, history and a replay name it', async () => {
+  test('that leaks is killed and its session continues; journal, history and a replay name the process', async () => {
     const { scope, shell, editor, leak, outside, config } = await session({ kill: { by: ['size'], unit: 'process' } });
     const directory = temporaryDirectory('/dev/shm');
     const recording = join(directory, 'recording');
@@ -66,7 +66,7 @@ describe(`one process of a session (${ON})`, () => {
     expect(history.stdout).toContain(`perl (${String(leak.pid)}) of session by SIGKILL`);
   });
 
-  test('an evictd that starts after kill -9 ends the process that ignores SIGTERM, and no other', async () => {
+  test('that ignores SIGTERM is ended by an evictd that starts after kill -9, and no other process is', async () => {
     const step = { stop: { grace: '3s', by: ['oom_score'], unit: 'process' } };
     const { shell, editor, leak, config } = await session(step, { onTerm: 'ignore' });
     const evictd = await new Evictd({ config }).guarding();
@@ -80,7 +80,7 @@ describe(`one process of a session (${ON})`, () => {
     expect([shell.alive, editor.alive]).toEqual([true, true]);
   });
 
-  test('a dry run names it and ends none', async () => {
+  test('is named in a dry run, and not ended', async () => {
     const { leak, config } = await session({ kill: { by: ['size'], unit: 'process' } });
     const evictd = await new Evictd({ config, args: ['--dry-run'] }).guarding();
     leak.grow();

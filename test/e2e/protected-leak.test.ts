@@ -23,7 +23,7 @@ const ended = (workloads: readonly Workload[]): number => workloads.filter(({ al
 const remaining = 'evictd_eviction_budget_remaining{resource="memory"}';
 
 describe(`a protected workload leaks beside six others (${ON})`, () => {
-  test('it costs one or two of them, and the alert names it', async () => {
+  test('the leak costs one or two of them, and the alert names it', async () => {
     const node = testNode();
     const six = await others(node);
     const evictd = await new Evictd({ config: guarding(node, [{ match: { name: 'db' }, critical: true }]) }).guarding();
@@ -38,7 +38,7 @@ describe(`a protected workload leaks beside six others (${ON})`, () => {
     expect(evictd.journal().filter(({ type }) => type === 'alert')).toHaveLength(1);
   });
 
-  test('the budget is the number of victims; evictd resume counts anew', async () => {
+  test('the budget limits the number of victims, and evictd resume restarts the count', async () => {
     const node = testNode();
     const six = await others(node);
     const config = {
@@ -65,7 +65,7 @@ describe(`a protected workload leaks beside six others (${ON})`, () => {
 });
 
 describe(`a process outside the workload sources leaks (${ON})`, () => {
-  test('its cgroup is named, with what it grew by', async () => {
+  test('the alert names its cgroup, with its growth', async () => {
     const node = testNode();
     const apps = node.child('apps');
     for (const name of NAMES) await workload(apps.child(name), { holdsMib: 16 });
@@ -102,7 +102,7 @@ describe(`files in a tmpfs leak (${ON})`, () => {
 });
 
 describe(`evictd resume (${ON})`, () => {
-  test('nothing was paused, or no evictd guards the node', async () => {
+  test('reports that nothing was paused, or that no evictd guards the node', async () => {
     const evictd = await new Evictd({ config: guarding(testNode()) }).guarding();
     const resumed = await command('resume', '--config', evictd.configFile);
     expect([resumed.code, resumed.stdout]).toEqual([0, expect.stringMatching(/nothing was paused\n$/)]);

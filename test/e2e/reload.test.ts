@@ -40,7 +40,7 @@ describe(`evictd reload (${ON})`, () => {
     }
   });
 
-  test('a configuration with errors: 78 with their positions, and evictd keeps and reports its present one', async () => {
+  test('exits with 78 and the positions of errors, and evictd keeps and reports its present configuration', async () => {
     const node = testNode();
     const config = guarding(node);
     const evictd = await new Evictd({ config }).guarding();
@@ -67,7 +67,7 @@ describe(`evictd reload (${ON})`, () => {
     expect(await evictd.metric('evictd_config_last_reload_successful')).toBe(1);
   });
 
-  test('errors in a file that evictd was not started with: 78, and evictd reloads its own file', async () => {
+  test('exits with 78 for errors in a file that evictd was not started with, and evictd reloads its own file', async () => {
     const config = guarding(testNode());
     const evictd = await new Evictd({ config }).guarding();
     const draft = `${evictd.directory}/draft.yaml`;
@@ -83,7 +83,7 @@ describe(`evictd reload (${ON})`, () => {
     ]);
   });
 
-  test('evictd, started with another file, refuses that one: 1 with its errors', async () => {
+  test('exits with 1 if an evictd that was started with another file refuses that one, with its errors', async () => {
     const node = testNode();
     const evictd = await new Evictd({ config: guarding(node) }).guarding();
     const other = new Evictd({ config: guarding(node), args: ['--dry-run'] });
@@ -95,7 +95,7 @@ describe(`evictd reload (${ON})`, () => {
     expect(stderr).toMatch(/EVICTD_RELOAD_REFUSED: .*refused the configuration and keeps its present one: .*EVICTD_CONFIG_UNKNOWN_KEY/);
   });
 
-  test('no evictd guards the node, or --pid is another process: 75', async () => {
+  test('exits with 75 if no evictd guards the node, or --pid is another process', async () => {
     const config = guarding(testNode());
     const evictd = await new Evictd({ config }).guarding();
     const meant = await command('reload', '--config', evictd.configFile, '--pid', '1');
@@ -110,7 +110,7 @@ describe(`evictd reload (${ON})`, () => {
     expect([later.code, later.stderr]).toEqual([75, expect.stringContaining('EVICTD_RELOAD_NO_INSTANCE: no evictd guards this node')]);
   });
 
-  test('crossings are seen and grace periods continue during many reloads', async () => {
+  test('loses no crossing and no grace period during many reloads', async () => {
     const node = testNode();
     const batch = await workload(node.child('batch'), { growsMib: 100 });
     const web = await workload(node.child('web'), { holdsMib: 50 });
@@ -147,7 +147,7 @@ describe(`evictd reload (${ON})`, () => {
   test.each<[what: string, more: object, abandoned: string]>([
     ['a rule makes critical', { rules: [{ match: { name: '*' }, critical: true }] }, 'it may not be evicted any more: critical'],
     ['no source includes any more', { workloads: [] }, 'no workload source includes it any more'],
-  ])('the eviction of a workload that %s is abandoned, as after a restart', async (_what, more, abandoned) => {
+  ])('abandons the eviction of a workload that %s, as after a restart', async (_what, more, abandoned) => {
     const { node, batch, directory } = await setting('say');
     const long = { evictionMaxPodGracePeriod: 60 };
     const evictd = await new Evictd({ config: softly(node, long), directory }).guarding();
@@ -161,7 +161,7 @@ describe(`evictd reload (${ON})`, () => {
     expect(evictd.journal().filter(({ type }) => type === 'escalation')).toEqual([]);
   });
 
-  test('without root: 1, with the hint to run it as root', async () => {
+  test('exits with 1 without root, with the hint to run it as root', async () => {
     const evictd = await new Evictd({ config: guarding(testNode()) }).guarding();
     chmodSync(evictd.directory, 0o755);
     chownSync(evictd.configFile, 65_534, 65_534);

@@ -131,7 +131,7 @@ describe(`record and replay (${ON})`, () => {
     expect(kubelet.other.differences).toMatchObject([{ difference: 'same', victim: 'batch' }]);
   });
 
-  test('with a grace period: SIGTERM, escalation, and their times', async () => {
+  test('with a grace period the replay has SIGTERM, escalation, and their times', async () => {
     const directory = temporaryDirectory('/dev/shm');
     mkdirSync(join(directory, 'rec'));
     const node = testNode();
@@ -153,7 +153,7 @@ describe(`record and replay (${ON})`, () => {
     expect(again.records.map(({ type }) => type)).toEqual(expect.arrayContaining(['decision', 'escalation', 'outcome']));
   });
 
-  test('another configuration: other victims', async () => {
+  test('another configuration has other victims', async () => {
     const directory = temporaryDirectory('/dev/shm');
     mkdirSync(join(directory, 'rec'));
     const { node, batch, evictd, file } = await demo(directory);
@@ -168,7 +168,7 @@ describe(`record and replay (${ON})`, () => {
     );
   });
 
-  test('a higher threshold: the eviction of an evictd that has it lies between the times that the replay says', async () => {
+  test('with a higher threshold the replay says between which times the eviction of such an evictd lies', async () => {
     const directory = temporaryDirectory('/dev/shm');
     mkdirSync(join(directory, 'rec'));
     const node = testNode();

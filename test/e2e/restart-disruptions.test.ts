@@ -61,7 +61,7 @@ describe(`SIGKILL of evictd during a disruption, and a restart (${ON})`, () => {
     return of(evictd, 'outcome').map(({ decision, result }) => [decision, result]);
   };
 
-  test.each(MOMENTS)('a taint whose toleration is over, %s %s', async (when, at, sigterms) => {
+  test.each(MOMENTS)('a taint whose toleration is over, and a kill %s %s', async (when, at, sigterms) => {
     const { directory, batch, web, db, start } = await scene();
     const mortal = await start(dyingAt(directory, { when, at }));
     expect((await run(mortal, 'taint', TAINT)).code).toBe(0);
@@ -73,7 +73,7 @@ describe(`SIGKILL of evictd during a disruption, and a restart (${ON})`, () => {
     expect([web.alive, db.alive, terms(batch)]).toEqual([true, true, sigterms]);
   });
 
-  test('a taint, after a decision that is not saved: it is abandoned, and the next one is made', async () => {
+  test('a taint, after a decision that was not saved: the decision is abandoned, and the next one is made', async () => {
     const { directory, batch, start } = await scene();
     const mortal = await start(dyingAt(directory, { when: 'after', at: 'ring:decision' }));
     await run(mortal, 'taint', TAINT);
@@ -87,7 +87,7 @@ describe(`SIGKILL of evictd during a disruption, and a restart (${ON})`, () => {
     expect(terms(batch)).toBe(1);
   });
 
-  test.each(MOMENTS)('a drain, %s %s', async (when, at, sigterms) => {
+  test.each(MOMENTS)('a drain, and a kill %s %s', async (when, at, sigterms) => {
     const { directory, batch, web, db, start } = await scene();
     const mortal = await start(dyingAt(directory, { when, at }));
     const draining = run(mortal, 'drain');
@@ -103,7 +103,7 @@ describe(`SIGKILL of evictd during a disruption, and a restart (${ON})`, () => {
     expect(of(evictd, 'drain')).toMatchObject([{ event: 'begin' }, { event: 'end', because: 'drained' }]);
   });
 
-  test('a drain, after a decision that is not saved: neither is the drain, and the command says that it has no answer', async () => {
+  test('a drain, after a decision that was not saved: the drain was not saved either, and the command has no answer', async () => {
     const { directory, batch, start } = await scene();
     const mortal = await start(dyingAt(directory, { when: 'after', at: 'ring:decision' }));
     const { code, stderr } = await run(mortal, 'drain');
@@ -123,7 +123,7 @@ describe(`SIGKILL of evictd during a disruption, and a restart (${ON})`, () => {
     [ADMIT, 'after', 'state:decided', 1, [1], 0],
     [ADMIT, 'after', 'TERM', 2, [1], 0],
     [ADMIT, 'after', 'KILL', 1, [1], 0],
-  ])('%j, %s %s', async (args, when, at, sigterms, codes, again) => {
+  ])('%j, and a kill %s %s', async (args, when, at, sigterms, codes, again) => {
     const { directory, batch, web, db, start } = await scene();
     const mortal = await start(dyingAt(directory, { when, at }));
     const asked = run(mortal, ...args);
@@ -137,7 +137,7 @@ describe(`SIGKILL of evictd during a disruption, and a restart (${ON})`, () => {
     expect([web.alive, db.alive, terms(batch)]).toEqual([true, true, sigterms]);
   });
 
-  test('a taint that is tolerated still: the time goes on, and is not begun anew', async () => {
+  test('a taint that is still tolerated: the toleration time continues, and does not begin again', async () => {
     const { batch, web, db, start } = await scene();
     const first = await start();
     await run(first, 'taint', TAINT);
@@ -152,7 +152,7 @@ describe(`SIGKILL of evictd during a disruption, and a restart (${ON})`, () => {
     expect(of(evictd, 'decision').map(victimOf)).toEqual(['batch']);
   });
 
-  test('cordoned, and nothing begun: it stays cordoned, and nothing ends', async () => {
+  test('a cordon without an eviction: the node stays cordoned, and nothing ends', async () => {
     const { batch, web, db, start } = await scene();
     const first = await start();
     expect((await run(first, 'cordon')).code).toBe(0);
@@ -165,7 +165,7 @@ describe(`SIGKILL of evictd during a disruption, and a restart (${ON})`, () => {
     expect(of(evictd, 'drain').map(({ event }) => event)).toEqual(['cordon']);
   });
 
-  test('a drain that waits for a budget: it waits on, goes on when a replica is up, and ends when the others have vanished', async () => {
+  test('a drain that waits for a budget: it continues when a replica is up, and ends when the others have disappeared', async () => {
     const node = testNode();
     const directory = temporaryDirectory('/dev/shm');
     const replicas = await Promise.all(['web-1', 'web-2', 'web-3'].map((name) => workload(node.child(name))));

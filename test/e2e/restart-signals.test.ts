@@ -13,7 +13,7 @@ describe(`SIGKILL of evictd around the signals of a hard eviction, and a restart
     // The signal was sent but not recorded: all that is known is that batch is gone.
     ['after', 'KILL', ['abandoned']],
     ['after', 'state:dying', ['killed']],
-  ])('%s %s', (when, at, results) => hardAndKilled({ at, when }, results));
+  ])('evictd is killed %s %s', (when, at, results) => hardAndKilled({ at, when }, results));
 });
 
 describe(`SIGKILL of evictd around the signals of a soft eviction, and a restart (${ON})`, () => {
@@ -24,5 +24,5 @@ describe(`SIGKILL of evictd around the signals of a soft eviction, and a restart
     ['after', 'state:terminating', 1, ['killed']],
     ['before', 'KILL', 1, ['killed']],
     ['after', 'KILL', 1, ['killed']],
-  ])('%s %s', (when, at, requested, results) => softAndKilled({ at, when }, requested, results));
+  ])('evictd is killed %s %s', (when, at, requested, results) => softAndKilled({ at, when }, requested, results));
 });

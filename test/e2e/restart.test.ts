@@ -97,7 +97,7 @@ describe(`a restart in the middle of a grace period (${ON})`, () => {
     expect(Date.parse(decision.time) - Date.parse(met.time)).toBeGreaterThanOrEqual(4_900); // records are written slightly later
   });
 
-  test('with compatibility: kubelet thresholds and conditions start anew, as in a kubelet, but an eviction in progress has its outcome', async () => {
+  test('with compatibility: kubelet thresholds and conditions begin again, as in a kubelet, but an eviction in progress has its outcome', async () => {
     const { node, batch, directory } = await setting('say');
     const config = { ...softly(node), compatibility: 'kubelet' };
     const first = await new Evictd({ config, directory }).guarding();
@@ -178,7 +178,7 @@ describe(`saved state of an earlier evictd is discarded (${ON})`, () => {
     expect(evictd.log.map(({ code }) => code)).not.toContain('EVICTD_STATE_DISCARDED');
   });
 
-  test('a directory in its place: evictd reports it and does not start', async () => {
+  test('a directory in place of the file: evictd reports it and does not start', async () => {
     const { node, directory } = await setting();
     const file = join(directory, 'run', `cgroup-${encodeURIComponent(node.path)}.state`);
     mkdirSync(file, { recursive: true });

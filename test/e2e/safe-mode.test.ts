@@ -10,7 +10,7 @@ import { guarding, ON, testNode, workload } from './node.js';
 const SMALL_HEAP = ['sh', '-c', 'ulimit -c 0; exec "$@"', 'sh', 'env', 'NODE_OPTIONS=--max-old-space-size=24'];
 
 describe(`an evictd that crashes (${ON})`, () => {
-  test('again and again evicts nothing, says so everywhere, and evicts after evictd resume', async () => {
+  test('repeatedly evicts nothing, reports that everywhere, and evicts after evictd resume', async () => {
     const node = testNode();
     const directory = scratchDirectory();
     const config = { ...guarding(node), safeMode: { crashes: 2, within: '1h' } };
@@ -47,7 +47,7 @@ describe(`an evictd that crashes (${ON})`, () => {
     expect(await safe.stop()).toBe(0);
   });
 
-  test('evicts again after it has run for the time', async () => {
+  test('evicts again after it has run for the configured time', async () => {
     const node = testNode();
     const directory = scratchDirectory();
     mkdirSync(join(directory, 'run'), { mode: 0o700 });
@@ -64,7 +64,7 @@ describe(`an evictd that crashes (${ON})`, () => {
     await evictd.stop();
   });
 
-  test('with the machine, soon after each eviction, evicts nothing in the next boot; a stop is no crash', async () => {
+  test('with the machine soon after each eviction evicts nothing in the next boot, and a stop is not a crash', async () => {
     const node = testNode();
     const config = { ...guarding(node), safeMode: { crashes: 2, within: '1h' } };
     const directory = scratchDirectory();

@@ -33,7 +33,7 @@ const received = (manager: NotifyReceiver, what: RegExp): Promise<void> =>
   until(`the manager gets ${String(what)} (${manager.messages.join(', ')})`, () => manager.messages.some((line) => what.test(line)));
 
 describe(`messages to the service manager (${ON})`, () => {
-  test('READY when evictd guards, its status, and STOPPING', async () => {
+  test('are READY when evictd guards, its status, and STOPPING', async () => {
     const node = testNode();
     const batch = await workload(node.child('batch'), { growsMib: 140 });
     const { evictd, manager } = await started(guarding(node));
@@ -47,7 +47,7 @@ describe(`messages to the service manager (${ON})`, () => {
     expect(manager.messages.filter((line) => line.startsWith('READY=1'))).toHaveLength(1);
   });
 
-  test('READY not before metrics can be scraped', async () => {
+  test('are READY only when metrics can be scraped', async () => {
     const directory = scratchDirectory();
     const address = join(directory, 'notify');
     const occupant = createServer().listen(0, '127.0.0.1');
@@ -64,7 +64,7 @@ describe(`messages to the service manager (${ON})`, () => {
     expect((await said.next()).value).toBe('READY=1: connected');
   });
 
-  test('RELOADING and READY around a reload, accepted or refused', async () => {
+  test('are RELOADING and READY around a reload, accepted or refused', async () => {
     const { evictd, manager } = await started(guarding(testNode()));
     evictd.child.kill('SIGHUP');
     await until('the reload is over', () => manager.messages.filter((line) => line.startsWith('READY=1')).length === 2);
@@ -76,19 +76,19 @@ describe(`messages to the service manager (${ON})`, () => {
     expect(manager.messages[1]).toMatch(/^RELOADING=1\|MONOTONIC_USEC=\d+$/);
   });
 
-  test('WATCHDOG at half of the requested interval', async () => {
+  test('are WATCHDOG at half of the requested interval', async () => {
     const { evictd, manager } = await started(guarding(testNode()), true);
     await until('three WATCHDOG messages', () => manager.messages.filter((line) => line === 'WATCHDOG=1').length >= 3);
     expect(await evictd.stop()).toBe(0);
   });
 
-  test('no WATCHDOG without a watchdog', async () => {
+  test('are not WATCHDOG without a watchdog', async () => {
     const { manager } = await started(guarding(testNode()));
     await aWhile();
     expect(manager.messages).not.toContain('WATCHDOG=1');
   });
 
-  test('evictd guards without a service manager, and with an unusable socket', async () => {
+  test('are not needed: evictd guards without a service manager, and with an unusable socket', async () => {
     const config = guarding(testNode());
     const evictd = await new Evictd({ config, through: ['env', 'NOTIFY_SOCKET=vsock:2:1'] }).guarding();
     expect(await evictd.stop()).toBe(0);

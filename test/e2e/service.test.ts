@@ -7,7 +7,7 @@ import { guarding, ON, testNode, workload } from './node.js';
 import { aWhile } from './wait.js';
 
 describe(`evictd guards despite missing and used resources, and reports them (${ON})`, () => {
-  test('a metrics port in use: a warning, retries, and evictions', async () => {
+  test('a metrics port in use causes a warning, retries, and evictions go on', async () => {
     const node = testNode();
     const batch = await workload(node.child('batch'), { growsMib: 140 });
     const occupant = createServer();
@@ -25,7 +25,7 @@ describe(`evictd guards despite missing and used resources, and reports them (${
     await evictd.guarding(port);
   });
 
-  test('a missing workload cgroup: a note, and guarded as soon as it exists', async () => {
+  test('a missing workload cgroup is logged, and guarded as soon as it exists', async () => {
     const node = testNode();
     const config = { ...guarding(node), workloads: [{ cgroup: `${node.path}/later` }], monitoringInterval: '100ms' };
     const evictd = await new Evictd({ config }).guarding();
@@ -38,7 +38,7 @@ describe(`evictd guards despite missing and used resources, and reports them (${
     expect(await evictd.recorded('decision')).toMatchObject({ victim: { name: 'batch', path: `${node.path}/later/batch` } });
   });
 
-  test('no workload source: a note, conditions and alerts, and no eviction', async () => {
+  test('a missing workload source is logged, with conditions and alerts, and no eviction', async () => {
     const node = testNode();
     const batch = await workload(node.child('batch'), { growsMib: 140 });
     const evictd = await new Evictd({ config: { ...guarding(node), workloads: [] } }).guarding();
@@ -56,13 +56,13 @@ describe(`evictd guards despite missing and used resources, and reports them (${
 });
 
 describe(`evictd does not start (${ON})`, () => {
-  test('with a missing node cgroup: 75', async () => {
+  test('with a missing node cgroup, and exits with 75', async () => {
     const evictd = new Evictd({ config: { node: { cgroup: '/evictd-test-nowhere' } } });
     expect(await evictd.exited()).toBe(75);
     expect(evictd.log.map(({ msg }) => msg).join('\n')).toMatch(/EVICTD_NODE_MISSING: node cgroup \/evictd-test-nowhere does not exist/);
   });
 
-  test('as a second instance for the same node: 75, and the first one keeps guarding; for another node it starts', async () => {
+  test('as a second instance for the same node, and exits with 75, while one for another node starts', async () => {
     const [node, other] = [testNode(), testNode()];
     const batch = await workload(node.child('batch'), { growsMib: 140 });
     const first = await new Evictd({ config: guarding(node) }).guarding();
@@ -83,7 +83,7 @@ describe(`evictd does not start (${ON})`, () => {
     await new Evictd({ config: { ...guarding(node), runtimeDirectory: run } }).guarding();
   });
 
-  test('with an invalid configuration: 78, all errors with their positions', async () => {
+  test('with an invalid configuration, and exits with 78 and all errors with their positions', async () => {
     const evictd = new Evictd({ config: {} });
     writeFileSync(
       evictd.configFile,
@@ -99,7 +99,7 @@ describe(`evictd does not start (${ON})`, () => {
     expect(places.sort()).toEqual([':2:3:', ':3:21:', ':4:17:', ':5:1:']);
   });
 
-  test('with a configuration that all users may write: 78', async () => {
+  test('with a configuration that all users may write, and exits with 78', async () => {
     const node = testNode();
     const evictd = new Evictd({ config: guarding(node) });
     evictd.child.kill('SIGKILL');

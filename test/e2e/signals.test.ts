@@ -27,7 +27,7 @@ describe(`signals that set a condition and evict no workload (${ON})`, () => {
   });
 });
 
-test(`without an answer of the container runtime imagefs is unknown: no other filesystem stands in for it (${ON})`, async () => {
+test(`without an answer of the container runtime imagefs is unknown, and no other filesystem replaces it (${ON})`, async () => {
   const evictionHard = { 'imagefs.available': '99.9%', 'imagefs.inodesFree': '0%', 'memory.available': '0%' };
   const workloads = [{ cri: { endpoint: 'unix:///run/evictd-test-none.sock' } }];
   const evictd = await new Evictd({ config: { ...guarding(testNode()), workloads, evictionHard, monitoringInterval: '100ms' } }).guarding();
@@ -37,7 +37,7 @@ test(`without an answer of the container runtime imagefs is unknown: no other fi
   expect(await evictd.metric('evictd_signal_available_bytes{eviction_signal="imagefs.available"}')).toBeUndefined();
 });
 
-describe.runIf(loopWorks())(`an image filesystem of its own (${ON}, where loop devices can be mounted)`, () => {
+describe.runIf(loopWorks())(`a separate image filesystem (${ON}, where loop devices can be mounted)`, () => {
   test('sets the condition as it fills, without waiting for a tick', async () => {
     const images = loopFilesystem();
     onTestFinished(() => {

@@ -26,7 +26,7 @@ test('a drain of a cluster from standard input moves all pods but those of Daemo
   expect(document.nodes.find(({ node }) => node === 'node-20')?.after.pods.used).toBe(4);
 });
 
-test('a dump that is cut off is named, and its first part is simulated', () => {
+test('a truncated dump is reported, and its first part is simulated', () => {
   const { status, stdout, stderr } = simulate([], dump.slice(0, -200_000));
   expect(status).toBe(0);
   expect(String(stderr)).toMatch(
@@ -36,10 +36,10 @@ test('a dump that is cut off is named, and its first part is simulated', () => {
 });
 
 test.each<[why: string, args: readonly string[], input: string, exit: number, message: string]>([
-  ['no node in the files', [], '{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"a"}}', 65, 'the input has no node'],
+  ['a file without a node', [], '{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"a"}}', 65, 'the input has no node'],
   ['a node that is in no file', ['--drain', 'other'], dump, 64, 'no node "other" in the input'],
   ['a configuration that does not exist', ['--policy', '/nowhere/kubelet.yaml'], dump, 78, '/nowhere/kubelet.yaml'],
-])('%s: the program says so, and its exit code does', (_why, args, input, exit, message) => {
+])('%s is reported, and sets the exit code', (_why, args, input, exit, message) => {
   const { status, stderr } = simulate(args, input);
   expect(stderr).toContain(message);
   expect(stderr).not.toContain('EVICTD_INTERNAL');

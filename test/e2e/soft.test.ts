@@ -80,7 +80,7 @@ describe(`a soft eviction (${ON})`, () => {
     expect(evictd.journal().filter(({ type }) => type === 'decision')).toHaveLength(1);
   });
 
-  test.each(['SIGTERM', 'SIGINT'] as const)('is left to the next evictd at %s, and the log says so', async (signal) => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('is left to the next evictd at %s, which is logged', async (signal) => {
     const node = testNode();
     const batch = await workload(node.child('batch'), { growsMib: 140, onTerm: 'ignore' });
     const evictd = await new Evictd({ config: softly(node) }).guarding();

@@ -50,7 +50,7 @@ describe(`a standing order (${ON})`, () => {
     },
   );
 
-  test('is carried out by a main thread that reacts in time as an eviction of its own', async () => {
+  test('is carried out as an eviction of its own by a main thread that reacts in time', async () => {
     const node = testNode();
     const batch = await workload(node.child('batch'), { holdsMib: 20, growsMib: 200 });
     const evictd = await new Evictd({ config: { ...guarding(node), standingOrder: { after: '1s' } } }).guarding();
@@ -60,7 +60,7 @@ describe(`a standing order (${ON})`, () => {
     expect(await evictd.metric('evictd_standing_orders_total{outcome="carried-out"}')).toBe(0);
   });
 
-  test('0 disables it', async () => {
+  test('is disabled by 0', async () => {
     const node = testNode();
     const batch = await workload(node.child('batch'), { holdsMib: 20, growsMib: 200 });
     const stalled = new StalledEvictd('a busy loop', { ...guarding(node), standingOrder: { after: '0s' } });
@@ -134,7 +134,7 @@ describe(`a standing order (${ON})`, () => {
   });
 
   // cgroup.kill of v2 asks for no right to signal.
-  test('kills nothing where a workload that is new has taken the memory', async () => {
+  test('kills nothing where a new workload has allocated the memory', async () => {
     const node = testNode();
     const web = await workload(node.child('web'), { holdsMib: 20 });
     const stalled = new StalledEvictd('a stopped thread', { ...guarding(node), ...ORDERS });
@@ -155,7 +155,7 @@ describe(`a standing order (${ON})`, () => {
     expect(await evictd.metric('evictd_standing_orders_total{outcome="outdated"}')).toBe(1);
   });
 
-  test.runIf(isV1)('is refused by the kernel: that is reported, and the main thread evicts another workload', async () => {
+  test.runIf(isV1)('that the kernel refuses is reported, and the main thread evicts another workload', async () => {
     const node = testNode();
     const web = await workload(node.child('web'), { holdsMib: 40 });
     const batch = await workload(node.child('batch'), { holdsMib: 20, growsMib: 200, uid: 65_534 });
@@ -178,7 +178,7 @@ describe(`a standing order (${ON})`, () => {
     expect(await evictd.logged(/EVICTD_ORDER_FAILED/)).toMatchObject({ level: 'warn' });
   });
 
-  test('is continued by the next evictd where this one ended before it knew', async () => {
+  test('is continued by the next evictd if this one ended before it knew', async () => {
     const node = testNode();
     const web = await workload(node.child('web'), { holdsMib: 40 });
     const batch = await workload(node.child('batch'), { holdsMib: 20, growsMib: 200 });
@@ -203,7 +203,7 @@ describe(`a standing order (${ON})`, () => {
     expect(next.journal().filter(({ type }) => type === 'outcome')).toMatchObject([{ decision: 1, result: 'killed' }]);
   });
 
-  test('its record is drained by evictd restore', async () => {
+  test('has its record drained by evictd restore', async () => {
     const node = testNode();
     const batch = await workload(node.child('batch'), { holdsMib: 20, growsMib: 200 });
     const stalled = new StalledEvictd('a busy loop', { ...guarding(node), ...ORDERS });

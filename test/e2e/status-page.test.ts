@@ -18,7 +18,7 @@ const WINDOWS = [
 /** Where a person looks at the screenshots. */
 const SHOTS = process.env.EVICTD_SCREENSHOTS;
 
-test('where other machines reach it, the browser asks for the token, and sends it for the events, too', async () => {
+test('on a public address the browser asks for the token, and also sends it for the events', async () => {
   const directory = scratchDirectory();
   const tokenFile = join(directory, 'token');
   writeFileSync(tokenFile, 'Zm9yIGEgdGVzdCBvbmx5\n');
@@ -38,7 +38,7 @@ interface Violation {
   readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary: string }[];
 }
 
-test(`the page before and after an eviction: phone and desktop, light and dark (${ON})`, async () => {
+test(`the status page is right before and after an eviction, on phone and desktop, light and dark (${ON})`, async () => {
   const node = testNode();
   const batch = await workload(node.child('batch'), { growsMib: 140, onTerm: 'exit' });
   await workload(node.child('web'), { holdsMib: 10 });

@@ -30,8 +30,8 @@ async function spilled(cgroup: TestCgroup) {
   return process;
 }
 
-describe.runIf(hasSwap)(`with swap (${ON}; needs swap)`, () => {
-  test('a workload is ranked by its memory without swap', async () => {
+describe.runIf(hasSwap)(`an eviction with swap (${ON}; needs swap)`, () => {
+  test('ranks a workload by its memory without swap', async () => {
     const node = testNode();
     const inSwap = node.child('in-swap');
     const cold = await spilled(inSwap);
@@ -48,7 +48,7 @@ describe.runIf(hasSwap)(`with swap (${ON}; needs swap)`, () => {
     expect(swapped(inSwap)).toBeGreaterThan(90 * MIB);
   });
 
-  test('a victim that is mostly in swap is killed, and its swap is freed', async () => {
+  test('kills a victim that is mostly in swap, and frees its swap', async () => {
     const node = testNode();
     const inSwap = node.child('in-swap');
     const cold = await spilled(inSwap);
@@ -65,7 +65,7 @@ describe.runIf(hasSwap)(`with swap (${ON}; needs swap)`, () => {
     expect(pressure.alive).toBe(true);
   });
 
-  test('a node at its limit, where the kernel swaps instead of killing: the growing workload is evicted', async () => {
+  test('ends the growing workload at the limit of the node, where the kernel swaps instead of killing', async () => {
     const node = testNode(224n << 20n);
     const db = await workload(node.child('db'), { holdsMib: 40 });
     const leaking = node.child('leaking');

@@ -16,7 +16,7 @@ const taint = (evictd: Evictd, ...taints: readonly string[]) => command('taint',
 const admit = (evictd: Evictd, name: string) => command('admit', '--name', name, '--config', evictd.configFile);
 
 describe(`evictd taint (${ON})`, () => {
-  test('NoExecute ends what does not tolerate it; a time goes on after kill -9; the taint stays', async () => {
+  test('with NoExecute evicts workloads without a toleration, its times continue after kill -9, and the taint stays', async () => {
     const node = testNode();
     const directory = scratchDirectory();
     const rules = [tolerating('api'), tolerating('web', 15), { match: { name: 'db' }, critical: true }];
@@ -62,7 +62,7 @@ describe(`evictd taint (${ON})`, () => {
     expect(after.alive).toBe(true);
   });
 
-  test('its removal cancels what waits; what is wrong is refused, and changes nothing', async () => {
+  test('that is removed cancels waiting evictions, and a wrong request is refused and changes nothing', async () => {
     const node = testNode();
     await workload(node.child('web'));
     const taints = ['rack=1:PreferNoSchedule'];

@@ -116,7 +116,7 @@ const command = (configFile: string, interval = '200ms'): string =>
 test.each([
   [80, 24],
   [200, 50],
-])(`on %i×%i: each page, the keys, another size, and names that would take over the terminal (${ON})`, async (columns, rows) => {
+])(`top on %i×%i shows each page, the keys, another size, and names that would control the terminal (${ON})`, async (columns, rows) => {
   const { config, path } = await node();
   const evictd = await new Evictd({ config }).guarding();
   const screen = new Screen(columns, rows);
@@ -161,7 +161,7 @@ test.each([
   await screen.isRestored(before);
 });
 
-test(`an eviction in flight, and an evictd that hangs, ends and starts again (${ON})`, async () => {
+test(`top shows an eviction in flight, and an evictd that hangs, ends and starts again (${ON})`, async () => {
   const { config, batch } = await node();
   const directory = scratchDirectory();
   const evictd = await new Evictd({ config, directory }).guarding();
@@ -189,7 +189,7 @@ test(`an eviction in flight, and an evictd that hangs, ends and starts again (${
   await screen.shows(new RegExp(`^evictd \\S+ guards .*, process ${String(next.pid)} since `, 'm'));
 });
 
-test('whatever ends or stops it, the terminal is restored', async () => {
+test('the terminal is restored, whatever ends or stops top', async () => {
   const { config } = await node();
   const directory = temporaryDirectory('/dev/shm');
   const { configFile } = await new Evictd({ config, directory }).guarding();
@@ -232,7 +232,7 @@ test('whatever ends or stops it, the terminal is restored', async () => {
   await screen.isRestored(before);
 });
 
-test('without a shell that could continue it, Ctrl-Z does not stop it', async () => {
+test('Ctrl-Z does not stop top without a shell that could continue it', async () => {
   const { config } = await node();
   const { configFile } = await new Evictd({ config }).guarding();
   const screen = new Screen(80, 24);
@@ -245,7 +245,7 @@ test('without a shell that could continue it, Ctrl-Z does not stop it', async ()
 test.each([
   ['1', false],
   ['', true],
-])('NO_COLOR=%j: coloured is %s', async (value, coloured) => {
+])('with NO_COLOR=%j top has colours: %s', async (value, coloured) => {
   const { config } = await node();
   const { configFile } = await new Evictd({ config }).guarding();
   const screen = new Screen(80, 24, { NO_COLOR: value });
@@ -258,7 +258,7 @@ test.each([
   ['without a terminal', '< /dev/null'],
   ['with output to a file', '> /dev/null'],
   ['on a terminal that cannot move its cursor', ''],
-])('%s it refuses to start', async (_rule, redirection) => {
+])('top does not start %s', async (_rule, redirection) => {
   const screen = new Screen(80, 24, redirection === '' ? { TERM: 'dumb' } : {});
   screen.type(`${command('/dev/null')} ${redirection}`);
   await screen.shows(/^evictd: EVICTD_TOP_TERMINAL: evictd top needs a terminal$/m);

@@ -28,7 +28,7 @@ const modes: readonly Mode[] = [
 
 describe.runIf(hasSystemd)(`evictions in a row (${ON}; needs systemd)`, () => {
   test(
-    `${String(EVICTIONS)} over all modes: each evicts only the unit that has grown`,
+    `end only the unit that has grown, ${String(EVICTIONS)} times over all modes`,
     async () => {
       const scene = new Scene(512);
       const victimsOf = { hard: [] as string[], soft: [] as string[] };

@@ -36,7 +36,7 @@ describe.runIf(hasSystemd)(`SIGKILL of evictd during the eviction of a systemd u
     ['soft', 'after', 'state:terminating', ['killed']],
     ['soft', 'before', 'KILL', ['killed']],
     ['soft', 'before', 'journal:outcome', ['killed']],
-  ])('%s: %s %s', async (kind, when, at, results) => {
+  ])('evictd is killed at %s: %s %s', async (kind, when, at, results) => {
     units.writeAll({ [SLICE]: NODE, [LEAK]: leaking(kind === 'soft' ? DEAF : {}), [OTHER]: small() });
     units.start(OTHER);
     const other = property(OTHER, 'MainPID');

@@ -69,7 +69,7 @@ describe.runIf(hasSystemd)('recipes of disruptions (an installed evictd; where s
   const shell = (...lines: readonly string[]) => run('sh', '-ec', lines.join('\n'));
   const admits = (name: string) => eventually(`${name} may start`, () => run(PROGRAM, 'admit', '--name', name).status === 0);
 
-  test('maintenance: drain, work, uncordon, and systemd starts what is enabled; a start meanwhile is skipped', async () => {
+  test('maintenance drains, works and uncordons, and systemd starts enabled units; a start meanwhile is skipped', async () => {
     units.start(ALL, batch('1'));
     const [dryRun = ''] = recipe('drain', '# Drain for maintenance').split('\n');
     expect(shell(dryRun)).toMatchObject({
@@ -90,7 +90,7 @@ describe.runIf(hasSystemd)('recipes of disruptions (an installed evictd; where s
     expect(active(batch('1'))).toEqual([batch('1')]);
   });
 
-  test('taints: NoSchedule skips starts, NoExecute ends what runs, without them all starts', async () => {
+  test('taints skip starts with NoSchedule, end running units with NoExecute, and without them all units start', async () => {
     units.start(ALL, batch('1'));
     const [noSchedule = '', noExecute = '', remove = '', list = ''] = recipe('taints', '# Taints and tolerations').split('\n');
     expect(shell(noSchedule)).toMatchObject({ status: 0, stderr: '' });
@@ -118,14 +118,14 @@ describe.runIf(hasSystemd)('recipes of disruptions (an installed evictd; where s
     expect(reload()).toMatchObject({ status: 0, stderr: '' });
   };
 
-  test('a taint of the configuration, and a rule that tolerates it', async () => {
+  test('a taint of the configuration works with a rule that tolerates it', async () => {
     configured('taints', recipe('taints', 'into the configuration:'));
     await eventually('a start is refused', () => run(PROGRAM, 'admit', '--name', batch('1')).status === 1);
     expect(run(PROGRAM, 'admit', '--name', 'backup.service').status).toBe(0);
     expect(run(PROGRAM, 'taint').stdout).toBe('maintenance=yes:NoSchedule (configuration)\n');
   });
 
-  test('budgets: one of three replicas ends, with each command of the page, and as a request of the eviction API', async () => {
+  test('budgets let one of three replicas end, with each command of the page, and as a request of the eviction API', async () => {
     onTestFinished(() => {
       units.stop(...REPLICAS);
     });
@@ -156,7 +156,7 @@ describe.runIf(hasSystemd)('recipes of disruptions (an installed evictd; where s
     }
   });
 
-  test('admit --preempt as ExecCondition=: a less important unit stops for good, and the unit starts', async () => {
+  test('admit --preempt as ExecCondition= stops a less important unit for good, and the unit starts', async () => {
     units.start(batch('1'), batch('2'));
     await admits(DB);
     units.start(DB);
@@ -170,7 +170,7 @@ describe.runIf(hasSystemd)('recipes of disruptions (an installed evictd; where s
     expect(active(DB)).toEqual([DB]);
   });
 
-  test('without evictd a unit with ExecCondition= starts', () => {
+  test('a unit with ExecCondition= starts without evictd', () => {
     run('systemctl', 'stop', SERVICE, batch('1'), DB);
     expect(state()).toBe('inactive/dead');
     units.start(batch('1'), DB);

@@ -53,7 +53,7 @@ describe.skipIf(!hasSystemd || !v2)('evictd doctor beside systemd', () => {
     units.remove();
   });
 
-  test('before the installation: what is missing, and how to install it', () => {
+  test('before the installation names the missing parts, and how to install them', () => {
     const { exit, checks, find } = doctor();
     expect(exit).toBe(1);
     expect(checks.filter(({ status }) => status !== 'ok').map(({ id }) => id)).toEqual(['service.unit', 'service.instance']);
@@ -61,7 +61,7 @@ describe.skipIf(!hasSystemd || !v2)('evictd doctor beside systemd', () => {
     expect(find('service.memory-min')?.summary).toContain('evictd install');
   });
 
-  test('with a sensible configuration every check is ok', () => {
+  test('with a sensible configuration has only ok checks', () => {
     expect(evictd('install', '--now')).toMatchObject({ status: 0, stderr: '' });
     const { exit, checks, find } = doctor();
     expect(checks.filter(({ status }) => status !== 'ok')).toEqual([]);
@@ -77,7 +77,7 @@ describe.skipIf(!hasSystemd || !v2)('evictd doctor beside systemd', () => {
     expect(property('systemd-oomd.service', 'ActiveState')).toBe('inactive');
   });
 
-  test('units as workloads: degraded if systemd cannot be asked', () => {
+  test('with units as workloads is degraded if systemd cannot be reached', () => {
     const args = ['doctor', '-o', 'json', '--workload-slice', SLICE];
     const source = (...through: readonly string[]): Check | undefined => {
       const [program = '', ...rest] = [...through, process.execPath, '/project/dist/evictd.js', ...args];
@@ -91,7 +91,7 @@ describe.skipIf(!hasSystemd || !v2)('evictd doctor beside systemd', () => {
     });
   });
 
-  test('without memory.min in one ancestor memory is not protected', () => {
+  test('without memory.min in one ancestor reports that memory is not protected', () => {
     systemd('systemctl', 'set-property', '--runtime', 'evictd.slice', 'MemoryMin=0');
     expect(doctor().find('service.memory-min')).toMatchObject({
       status: 'degraded',
@@ -101,7 +101,7 @@ describe.skipIf(!hasSystemd || !v2)('evictd doctor beside systemd', () => {
     expect(doctor().find('service.memory-min')?.status).toBe('ok');
   });
 
-  test('earlyoom: ok below the threshold, degraded if it acts first', () => {
+  test('with earlyoom is ok below the threshold, and degraded if earlyoom acts first', () => {
     systemd('systemctl', 'start', 'earlyoom.service');
     const pid = Number(property('earlyoom.service', 'MainPID'));
     const { exit, find } = doctor();
@@ -115,7 +115,7 @@ describe.skipIf(!hasSystemd || !v2)('evictd doctor beside systemd', () => {
     systemd('systemctl', 'stop', 'earlyoom.service');
   });
 
-  test('systemd-oomd: degraded if it monitors workloads of evictd', () => {
+  test('with systemd-oomd is degraded if that monitors workloads of evictd', () => {
     systemd('systemctl', 'start', 'systemd-oomd.service');
     expect(doctor().find('daemon.systemd-oomd')).toMatchObject({ status: 'ok', details: { monitored: [] } });
     units.write(SLICE, { Slice: { MemoryMax: '600M', ManagedOOMMemoryPressure: 'kill', ManagedOOMMemoryPressureLimit: '40%' } });
@@ -128,7 +128,7 @@ describe.skipIf(!hasSystemd || !v2)('evictd doctor beside systemd', () => {
     systemd('systemctl', 'stop', 'systemd-oomd.service', 'systemd-oomd.socket');
   });
 
-  test('a stopped service is degraded, a failed one broken', () => {
+  test('reports a stopped service as degraded, and a failed one as broken', () => {
     systemd('systemctl', 'stop', SERVICE);
     expect(doctor().find('service.unit')).toMatchObject({ status: 'degraded', details: { active: 'inactive' } });
     configure({ evictionHard: { 'memory.available': 'nonsense' } });

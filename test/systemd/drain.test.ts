@@ -60,7 +60,7 @@ describe.runIf(hasSystemd)('evictd drain (where systemd is the init)', () => {
     units.remove();
   });
 
-  test('thirty units: the least important first, within the budget, one that ignores SIGTERM, across a SIGKILL to evictd and a day of the wall clock', async () => {
+  test('ends thirty units, the least important first, within the budget, across a SIGKILL to evictd and a day of the wall clock', async () => {
     const directory = scratchDirectory();
     const setClock = jumpingClock();
     const first = await new Evictd({ config: CONFIG, directory }).guarding();
@@ -99,7 +99,7 @@ describe.runIf(hasSystemd)('evictd drain (where systemd is the init)', () => {
     expect(await second.stop()).toBe(0);
   });
 
-  test('a NoExecute taint stops a unit, and systemd does not start it again; what tolerates it stays', async () => {
+  test('with a NoExecute taint stops a unit, which systemd does not start again, and a unit with a toleration stays', async () => {
     units.start(unit('job-1'), unit('cache-1'));
     const [, , ...others] = CONFIG.rules;
     const tolerations = [{ key: 'maintenance', operator: 'Exists' }];
@@ -118,7 +118,7 @@ describe.runIf(hasSystemd)('evictd drain (where systemd is the init)', () => {
     expect(await evictd.stop()).toBe(0);
   });
 
-  test('tolerationSeconds while the wall clock jumps a day ahead and two days back, across a SIGKILL to evictd', async () => {
+  test('honours tolerationSeconds while the wall clock jumps a day ahead and two days back, across a SIGKILL to evictd', async () => {
     units.start(WEB[0] ?? '', unit('cache-1'));
     const tolerating = (name: string, tolerationSeconds: number) => {
       const toleration = { key: 'maintenance', operator: 'Exists', effect: 'NoExecute', tolerationSeconds };
@@ -143,7 +143,7 @@ describe.runIf(hasSystemd)('evictd drain (where systemd is the init)', () => {
     expect(await second.stop()).toBe(0);
   });
 
-  test('a unit that is not up is not healthy: what is up stays, and the other ends as its policy permits', async () => {
+  test('treats a unit that is not up as not healthy: the healthy one stays, and the other ends as its policy permits', async () => {
     const starting = unit('health-starting'); // Type=notify: it never reports that it is up
     const failed = unit('health-failed'); // and a process of it is left
     const [ready = '', other = ''] = numbered('health-up', 2);

@@ -58,7 +58,7 @@ describe.skipIf(!hasSystemd)('units at a shutdown of the machine (needs systemd)
     systemd('systemctl', 'restart', 'systemd-logind');
   });
 
-  test('systemd stops them group by group, none comes back, and evictd starts none when the shutdown is called off', async () => {
+  test('are stopped by systemd group by group, none comes back, and evictd starts none when the shutdown is cancelled', async () => {
     units.writeAll({
       [SLICE]: NODE,
       [BATCH]: small({ Restart: 'always', RestartSec: '100ms', TimeoutStopSec: '45' }),
@@ -94,7 +94,7 @@ describe.skipIf(!hasSystemd)('units at a shutdown of the machine (needs systemd)
     expect(await evictd.stop()).toBe(0);
   });
 
-  test('a unit that systemd stops after another one gets SIGTERM within its grace period; a dependency of another group ends with that group', async () => {
+  test('get SIGTERM within the grace period also if systemd stops them after another, and a dependency ends with its group', async () => {
     units.writeAll({
       [SLICE]: NODE,
       [BATCH]: small(),
@@ -135,7 +135,7 @@ describe.skipIf(!hasSystemd)('units at a shutdown of the machine (needs systemd)
     expect(await evictd.stop()).toBe(0);
   });
 
-  test('a unit has ended after its ExecStop= and ExecStopPost=: their dependencies end after that', async () => {
+  test('have ended after their ExecStop= and ExecStopPost=, and their dependencies end after that', async () => {
     const sees = (line: string): string => `/bin/sh -c 'sleep 1; echo ${line} $$(systemctl is-active ${DB}) >> ${SEEN}'`;
     units.writeAll({
       [SLICE]: NODE,

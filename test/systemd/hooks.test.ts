@@ -39,7 +39,7 @@ describe.skipIf(!hasSystemd)('hooks (needs systemd)', () => {
     });
   });
 
-  test('they run in units of their own, with the same environment, and leave none', async () => {
+  test('run in separate units, with the same environment, and leave none', async () => {
     units.writeAll({ [SLICE]: NODE, [LEAK]: leaking(), [OTHER]: small() });
     units.start(OTHER);
     const hooks = { preEvict: { command: [hook('pre'), '$HOME', '%n', 'two words'], deadline: '500ms' }, postEvict: [hook('post')] };
@@ -63,7 +63,7 @@ describe.skipIf(!hasSystemd)('hooks (needs systemd)', () => {
     );
   });
 
-  test.runIf(canHang)('the service is started again at once, while the program of a hook waits for its filesystem', async () => {
+  test.runIf(canHang)('do not delay a restart of the service while a program waits for its filesystem', async () => {
     mkdirSync(join(DIRECTORY, 'fuse'));
     const fuse = await mountFuse(join(DIRECTORY, 'fuse'));
     onTestFinished(async () => {
@@ -106,7 +106,7 @@ describe.skipIf(!hasSystemd)('hooks (needs systemd)', () => {
     expect(frozen()).toBe('0');
   });
 
-  test('a hook of systemd-oomd is called with the cgroup of the unit', async () => {
+  test('of systemd-oomd are called with the cgroup of the unit', async () => {
     const calls: string[] = [];
     const made = mkdirSync(dirname(PREKILL), { recursive: true });
     const server = createServer((socket) => {

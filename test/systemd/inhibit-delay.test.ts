@@ -35,7 +35,7 @@ describe.skipIf(!hasSystemd)('InhibitDelayMaxSec of logind (needs systemd)', () 
     rmSync('/var/lib/evictd', { recursive: true, force: true });
   });
 
-  test('too short: doctor, install and the start report it', async () => {
+  test('that is too short is reported by doctor, install and the start', async () => {
     expect(doctorSays()).toMatchObject({ status: 'ok' });
     configure({ shutdownGracePeriod: '30s', shutdownGracePeriodCriticalPods: '10s' });
     expect(doctorSays()).toMatchObject({ status: 'degraded', fix: expect.stringContaining('evictd install --logind-drop-in') as string });
@@ -46,7 +46,7 @@ describe.skipIf(!hasSystemd)('InhibitDelayMaxSec of logind (needs systemd)', () 
     await eventually('the log has it', () => logged(since).includes('InhibitDelayMaxSec=32'));
   });
 
-  test('the drop-in raises it at once without a restart of logind', async () => {
+  test('is raised by the drop-in at once without a restart of logind', async () => {
     const pid = systemd('systemctl', 'show', '--value', '--property=MainPID', 'systemd-logind.service');
     const { status, stdout, stderr } = evictd('install', '--logind-drop-in');
     expect([status, stderr]).toEqual([0, '']);
@@ -60,7 +60,7 @@ describe.skipIf(!hasSystemd)('InhibitDelayMaxSec of logind (needs systemd)', () 
     expect(logged(since)).not.toContain('EVICTD_SHUTDOWN_DELAY');
   });
 
-  test('the service holds the lock in its sandbox; the holder process has oom_score_adj 0 and ends with evictd', async () => {
+  test('lets the service hold the lock in its sandbox; the holder process has oom_score_adj 0 and ends with evictd', async () => {
     const [holder = 0] = await eventually('evictd holds the lock', () => lockHolders().length === 1 && lockHolders());
     const of = (pid: number, file: string): string => readFileSync(`/proc/${String(pid)}/${file}`, 'utf8').trim();
     expect(of(mainPid(), 'oom_score_adj')).toBe('-999');
@@ -75,14 +75,14 @@ describe.skipIf(!hasSystemd)('InhibitDelayMaxSec of logind (needs systemd)', () 
     systemd('systemctl', 'start', SERVICE);
   });
 
-  test('install adapts the drop-in to the configuration', async () => {
+  test('is adapted by install to the configuration', async () => {
     expect(evictd('install').stdout).toContain(`keep    ${DROP_IN} (unchanged)\n`);
     configure({ shutdownGracePeriod: '40s' });
     expect(evictd('install').stdout).toContain(`write   ${DROP_IN}\n`);
     await eventually('logind has the new value', () => waitsSeconds() === 42);
   });
 
-  test('uninstall restores the default', async () => {
+  test('is restored to the default by uninstall', async () => {
     expect(evictd('uninstall').stdout).toContain(`remove  ${DROP_IN}\n`);
     await eventually('logind has the new value', () => waitsSeconds() === byDefault);
     expect(traces().filter((trace) => !before.includes(trace))).toEqual(['/etc/evictd', '/var/lib/evictd']);

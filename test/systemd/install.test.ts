@@ -27,7 +27,7 @@ const THRESHOLD = 'evictd_signal_threshold_bytes{eviction_signal="memory.availab
 const MIB = 1024 * 1024;
 
 // One installation: each test continues where the one before ended.
-describe.skipIf(!hasSystemd)('installed as a service', () => {
+describe.skipIf(!hasSystemd)('evictd installed as a service', () => {
   const units = new TestUnits();
   let before: string[];
 
@@ -43,7 +43,7 @@ describe.skipIf(!hasSystemd)('installed as a service', () => {
     units.remove();
   });
 
-  test('refused where others could replace what root runs', () => {
+  test('is refused where others could replace what root runs', () => {
     mkdirSync('/var/lib/evictdtest-program');
     cpSync('/project/dist', '/var/lib/evictdtest-program/dist', { recursive: true });
     const refused = ['', '/program.cjs'].map((name) => {
@@ -62,14 +62,14 @@ describe.skipIf(!hasSystemd)('installed as a service', () => {
     expect(traces()).toEqual(before);
   });
 
-  test('a dry run says what it would do, and changes nothing', () => {
+  test('with --dry-run prints what it would do, and changes nothing', () => {
     const { status, stdout } = evictd('install', '--now', '--dry-run');
     expect([status, stdout.split('\n')[0]]).toEqual([0, 'dry run: nothing is changed']);
     expect(stdout).toContain('write   /etc/systemd/system/evictd.service\n');
     expect(traces()).toEqual(before);
   });
 
-  test('installed and started: active, enabled, ready, and systemd-analyze finds no fault in its units', async () => {
+  test('is active, enabled and ready, and systemd-analyze finds no fault in its units', async () => {
     const since = new Date();
     const { status, stdout, stderr } = evictd('install', '--now');
     expect([status, stderr]).toEqual([0, '']);
@@ -93,7 +93,7 @@ describe.skipIf(!hasSystemd)('installed as a service', () => {
     expect([ready.status, await ready.text()]).toEqual([200, expect.not.stringMatching(/not live/)]);
   });
 
-  test('a second time: nothing is written, and the service is not restarted', () => {
+  test('the second time writes nothing, and does not restart the service', () => {
     const pid = mainPid();
     const { status, stdout } = evictd('install', '--now', '--output', 'json');
     const { steps } = JSON.parse(stdout) as { steps: { action: string; command?: string[] }[] };
@@ -101,7 +101,7 @@ describe.skipIf(!hasSystemd)('installed as a service', () => {
     expect(mainPid()).toBe(pid);
   });
 
-  test('oom_score_adj, nice value, watchdog and locked memory are in force', () => {
+  test('has oom_score_adj, nice value, watchdog and locked memory in force', () => {
     const proc = `/proc/${String(mainPid())}`;
     expect(readFileSync(`${proc}/oom_score_adj`, 'utf8').trim()).toBe('-999');
     const stat = readFileSync(`${proc}/stat`, 'utf8');
@@ -110,13 +110,13 @@ describe.skipIf(!hasSystemd)('installed as a service', () => {
     expect(Number(/VmLck:\s+(\d+)/.exec(readFileSync(`${proc}/status`, 'utf8'))?.[1])).toBeGreaterThan(0);
   });
 
-  test.skipIf(!hasMemoryMin)('its memory is protected along the whole path, and never swapped', () => {
+  test.skipIf(!hasMemoryMin)('has its memory protected along the whole path, and is never swapped', () => {
     const files = ['/sys/fs/cgroup/evictd.slice/memory.min', '/sys/fs/cgroup/evictd.slice/evictd.service/memory.min'];
     expect(files.map((file) => Number(readFileSync(file, 'utf8')))).toEqual([128 * MIB, 128 * MIB]);
     expect(readFileSync('/sys/fs/cgroup/evictd.slice/evictd.service/memory.swap.max', 'utf8').trim()).toBe('0');
   });
 
-  test('what systemd-analyze says of its exposure', () => {
+  test('has an exposure of at most 4, by what systemd-analyze says', () => {
     const [, exposure] =
       /Overall exposure level for evictd\.service: ([\d.]+)/.exec(systemd('systemd-analyze', '--no-pager', 'security', SERVICE)) ?? [];
     process.stdout.write(`systemd-analyze security evictd.service: ${String(exposure)}\n`);
@@ -203,7 +203,7 @@ describe.skipIf(!hasSystemd)('installed as a service', () => {
     rmSync(other);
   });
 
-  test('in its sandbox it writes oom_score_adj of other users, evicts, and restores oom_score_adj when it stops', async () => {
+  test('in its sandbox writes oom_score_adj of other users, evicts, and restores oom_score_adj when it stops', async () => {
     const names = ['evictd-test-keeps.service', 'evictd-test-goes.service'];
     for (const name of names) {
       units.write(name, {
@@ -236,7 +236,7 @@ describe.skipIf(!hasSystemd)('installed as a service', () => {
     expect(statSync(JOURNAL).size).toBeGreaterThan(0);
   });
 
-  test('the watchdog hears from it with any monitoring interval; a process that hangs is restarted', async () => {
+  test('sends WATCHDOG=1 with any monitoring interval, and is restarted if it hangs', async () => {
     configure({ monitoringInterval: '1h' });
     const silent = 2 + 2 * SLOWNESS; // seconds without a message
     dropIn(`[Service]\nWatchdogSec=${String(silent)}s\nEnvironment=RUN_OPTIONS=--dry-run\n`);
@@ -285,7 +285,7 @@ describe.skipIf(!hasSystemd)('installed as a service', () => {
     expect(evictd('install', '--now').status).toBe(0);
   });
 
-  test('uninstalled: only configuration and journal are left', () => {
+  test('leaves only configuration and journal after uninstall', () => {
     const { status, stdout, stderr } = evictd('uninstall');
     expect([status, stderr]).toEqual([0, '']);
     expect(stdout).toContain('keep    /etc/evictd (configuration)\nkeep    /var/lib/evictd (the journal)\n');

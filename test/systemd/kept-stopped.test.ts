@@ -17,7 +17,7 @@ describe.skipIf(!hasSystemd)('a systemd unit that is kept stopped (needs systemd
     });
   });
 
-  test('after SIGKILL of evictd `evictd restore` starts it again, once', async () => {
+  test('is started again by `evictd restore` after SIGKILL of evictd, once', async () => {
     units.writeAll({ [SLICE]: NODE, [LEAK]: leaking({ Restart: 'always' }), 'evictd-test-other.service': small() });
     units.start('evictd-test-other.service');
     const killed = await new Evictd({ config: softly({ evictionPressureTransitionPeriod: '1h' }) }).guarding();
@@ -36,7 +36,7 @@ describe.skipIf(!hasSystemd)('a systemd unit that is kept stopped (needs systemd
     expect(property(LEAK, 'ActiveState')).toBe('inactive');
   });
 
-  test('after SIGKILL of evictd neither the next one nor `evictd restore` starts it against a conflicting unit that runs', async () => {
+  test('is not started against a conflicting running unit after SIGKILL of evictd, neither by the next one nor by `evictd restore`', async () => {
     units.writeAll({
       [SLICE]: NODE,
       [LEAK]: leaking({ Restart: 'always' }, { Conflicts: FALLBACK }),
@@ -68,7 +68,7 @@ describe.skipIf(!hasSystemd)('a systemd unit that is kept stopped (needs systemd
     expect((await next.history('release')).map(({ errors }) => errors)).toEqual([[why], undefined, [why]]);
   });
 
-  test('after SIGKILL of evictd the next one keeps it stopped, and starts it again', async () => {
+  test('is kept stopped by the next evictd after SIGKILL, and started again', async () => {
     units.writeAll({
       [SLICE]: NODE,
       [LEAK]: leaking({ Restart: 'always' }),

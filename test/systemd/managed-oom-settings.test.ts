@@ -34,7 +34,7 @@ describe.runIf(hasSystemd && v2)('settings for an out-of-memory daemon (needs sy
     user.remove();
   });
 
-  test('of the system', async () => {
+  test('are read from the system', async () => {
     await until('systemd has answered', () => managed.read() !== undefined);
     expect(known('/evictdtest.slice')).toEqual({
       name: 'evictdtest.slice',
@@ -46,7 +46,7 @@ describe.runIf(hasSystemd && v2)('settings for an out-of-memory daemon (needs sy
     expect(managed.problems()).toEqual([]);
   });
 
-  test('a unit counts as long as it is active', async () => {
+  test('of a unit count while it is active', async () => {
     const path = '/evictdtest.slice/evictd-test-swap.service';
     expect(known(path)).toBeUndefined();
     units.start('evictd-test-swap.service');
@@ -55,7 +55,7 @@ describe.runIf(hasSystemd && v2)('settings for an out-of-memory daemon (needs sy
     await until('it is forgotten', () => known(path) === undefined);
   });
 
-  test('what systemctl set-property changes is found when the reading is old', async () => {
+  test('that systemctl set-property changes are found when the reading is old', async () => {
     const path = '/evictdtest.slice/evictd-test-plain.service';
     systemd('systemctl', 'set-property', '--runtime', 'evictd-test-plain.service', 'ManagedOOMMemoryPressure=kill');
     managed.look(process.hrtime.bigint() + 31_000_000_000n);
@@ -63,7 +63,7 @@ describe.runIf(hasSystemd && v2)('settings for an out-of-memory daemon (needs sy
     expect(known(path)?.pressure).toEqual({});
   });
 
-  test('of a user, asked for at the user’s own manager', async () => {
+  test('of a user are read from the user’s own manager', async () => {
     const path = `${user.manager}/app.slice/evictd-test-mine.service`;
     user.run('evictd-test-mine', { ManagedOOMSwap: 'kill' }, 'sleep', '1200');
     managed.look(process.hrtime.bigint());
@@ -72,7 +72,7 @@ describe.runIf(hasSystemd && v2)('settings for an out-of-memory daemon (needs sy
     await until('it is forgotten', () => known(path) === undefined);
   });
 
-  test('systemd-oomd runs, or does not', async () => {
+  test('are left to systemd-oomd if it runs', async () => {
     // A managed unit wants it, so that its start starts systemd-oomd unless that is masked.
     await until('it is seen', () => managed.read()?.isLeftToOomd === true);
     systemd('systemctl', 'stop', 'systemd-oomd.socket', 'systemd-oomd.service');

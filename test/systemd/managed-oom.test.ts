@@ -46,7 +46,7 @@ const victims = (evictd: Evictd): readonly unknown[] =>
 
 const policyOf = ({ policy }: JournalLine): unknown => policy;
 
-describe.runIf(hasSystemd && v2)(`what units ask of systemd-oomd (${ON}, needs systemd)`, () => {
+describe.runIf(hasSystemd && v2)(`ManagedOOM settings of units (${ON}, needs systemd)`, () => {
   // Stopped is not enough: a managed unit wants it, so that its start starts systemd-oomd.
   beforeAll(() => {
     systemd('systemctl', 'mask', '--runtime', '--now', ...OOMD);
@@ -61,7 +61,7 @@ describe.runIf(hasSystemd && v2)(`what units ask of systemd-oomd (${ON}, needs s
     rmSync(OOMD_CONF, { force: true });
   });
 
-  test('pressure: the unit that bloats ends, and the quiet one lives', async () => {
+  test('end the unit with growing pressure, and the quiet one lives', async () => {
     const scene = new Scene(undefined, KILL);
     const [bloat, quiet] = [scene.service('bloat', BLOATING, HIGH), scene.service('quiet', '/bin/sleep infinity', HIGH)];
     const [, chill] = scene.start(bloat, quiet);
@@ -75,7 +75,7 @@ describe.runIf(hasSystemd && v2)(`what units ask of systemd-oomd (${ON}, needs s
     expect(victims(evictd)).toEqual([bloat]);
   });
 
-  test('avoid: another unit ends before, though it scans less; omit: it never ends', async () => {
+  test('with avoid end another unit first, though it scans less, and with omit never end the unit', async () => {
     const scene = new Scene(undefined, KILL);
     const avoided = scene.service('avoided', BLOATING, { ...HIGH, ManagedOOMPreference: 'avoid' });
     const omitted = scene.service('omitted', BLOATING, { ...HIGH, ManagedOOMPreference: 'omit' });
@@ -87,7 +87,7 @@ describe.runIf(hasSystemd && v2)(`what units ask of systemd-oomd (${ON}, needs s
     expect(omit?.untouched()).toBe(true);
   });
 
-  test('a change of oomd.conf counts without a restart', async () => {
+  test('follow a change of oomd.conf without a restart', async () => {
     oomdConf('DefaultMemoryPressureDurationSec=1h');
     const scene = new Scene(undefined, KILL);
     const bloat = scene.service('bloat', BLOATING, HIGH);
@@ -101,7 +101,7 @@ describe.runIf(hasSystemd && v2)(`what units ask of systemd-oomd (${ON}, needs s
     expect(decision).toMatchObject({ victim: { name: bloat } });
   });
 
-  test('a unit that is protected does not end, whatever its settings are', async () => {
+  test('do not end a protected unit', async () => {
     const scene = new Scene(undefined, KILL);
     const bloat = scene.service('bloat', BLOATING, HIGH);
     const [unit] = scene.start(bloat);
@@ -120,7 +120,7 @@ describe.runIf(hasSystemd && v2)(`what units ask of systemd-oomd (${ON}, needs s
     expect(unit?.untouched()).toBe(true);
   });
 
-  test('without managedOOM, and without kill, nothing ends', async () => {
+  test('end nothing without managedOOM, and without kill', async () => {
     const scene = new Scene(undefined, { ...KILL, ManagedOOMMemoryPressure: 'auto' });
     const [unit] = scene.start(scene.service('bloat', BLOATING, HIGH));
     const evictd = await guarding();
@@ -129,7 +129,7 @@ describe.runIf(hasSystemd && v2)(`what units ask of systemd-oomd (${ON}, needs s
     expect(unit?.untouched()).toBe(true);
   });
 
-  test('while systemd-oomd runs, evictd warns and leaves the units to it', async () => {
+  test('are left to systemd-oomd while it runs, which evictd logs as a warning', async () => {
     systemd('systemctl', 'unmask', '--runtime', ...OOMD);
     systemd('systemctl', 'start', 'systemd-oomd.service');
     onTestFinished(() => {
@@ -139,7 +139,7 @@ describe.runIf(hasSystemd && v2)(`what units ask of systemd-oomd (${ON}, needs s
     await evictd.until('evictd warns', () => evictd.log.some(({ msg }) => msg.startsWith('systemd-oomd runs: evictd leaves units')));
   });
 
-  test('a unit of a user ends, and a quiet one of the same user lives', async () => {
+  test('end a unit of a user, and a quiet one of the same user lives', async () => {
     const user = new TestUser(1997);
     onTestFinished(() => {
       user.remove();
@@ -157,7 +157,7 @@ describe.runIf(hasSystemd && v2)(`what units ask of systemd-oomd (${ON}, needs s
     expect(victims(evictd)).toEqual(['evictd-test-bloat.service']);
   });
 
-  test.runIf(hasSwap)('swap: of managed units the one that uses most of it ends', async () => {
+  test.runIf(hasSwap)('with swap end the managed unit that uses most of it', async () => {
     oomdConf('SwapUsedLimit=5%');
     const scene = new Scene(undefined, { ManagedOOMSwap: 'kill' });
     const swapping = (mib: number): string =>

@@ -10,7 +10,7 @@ import { kernelKills, Scene } from './scene.js';
 const nodes = numbersIn(readFileSync('/sys/devices/system/node/has_memory', 'latin1'));
 
 describe.runIf(hasSystemd && nodes.length > 1)(`a slice that is bound to one memory node (${ON}, needs systemd and two nodes)`, () => {
-  test('when that node is full its largest unit is evicted, before the kernel ends a process, while the machine has memory', async () => {
+  test('has its largest unit evicted when that node is full, before the kernel ends a process, while the machine has memory', async () => {
     const scene = new Scene(undefined, { AllowedMemoryNodes: String(nodes.at(-1)) });
     const available = (): number => {
       const meminfo = readFileSync(`/sys/devices/system/node/node${String(nodes.at(-1))}/meminfo`, 'latin1');

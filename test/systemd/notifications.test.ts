@@ -51,7 +51,7 @@ describe.skipIf(!hasSystemd)('notifications (needs systemd)', () => {
   const sent = (evictd: Evictd, kind: string, result = 'sent') =>
     evictd.metric(`evictd_notifications_total{kind="${kind}",result="${result}"}`);
 
-  test('the system bus has the signal of systemd-oomd', async () => {
+  test('include the signal of systemd-oomd on the system bus', async () => {
     const lines = await follow('unix:path=/run/dbus/system_bus_socket', 0, "type='signal',interface='org.freedesktop.oom1.Manager'");
     const evictd = await evictLeak({ killedSignal: true });
     await eventually('it arrives', () => lines.includes('string "memory-used"'));
@@ -59,27 +59,27 @@ describe.skipIf(!hasSystemd)('notifications (needs systemd)', () => {
     expect(await sent(evictd, 'killedSignal')).toBe(1);
   });
 
-  test('the kernel log has a line of oomd', async () => {
+  test("include a line in oomd's format in the kernel log", async () => {
     const evictd = await evictLeak({ kernelLog: true });
     await evictd.until('it is counted', async () => (await sent(evictd, 'kernelLog')) === 1);
     const line = /oomd kill: [\d.]+ [\d.]+ [\d.]+ evictdtest\.slice\/evictd-test-leak\.service \d+ ruleset:\[memory\.available\]/;
     expect(systemd('dmesg')).toMatch(line);
   });
 
-  test.runIf(isV2)('systemd sees the attributes of systemd-oomd', async () => {
+  test.runIf(isV2)('include the extended attributes of systemd-oomd, which systemd reads', async () => {
     const evictd = await evictLeak({ xattrs: true });
     expect(await sent(evictd, 'xattrs')).toBe(1);
     await eventually('systemd knows', () => property(LEAK, 'Result') === 'oom-kill');
     expect(systemd('journalctl', '--unit', LEAK, '--output=cat', '--boot')).toMatch(/systemd-oomd killed \d+ process\(es\) in this unit/);
   });
 
-  test('without xattrs systemd sees none', async () => {
+  test('without the key xattrs have no extended attributes for systemd', async () => {
     await evictLeak({ kernelLog: true });
     await eventually('the unit has ended', () => ['failed', 'inactive'].includes(property(LEAK, 'ActiveState')));
     expect(property(LEAK, 'Result')).not.toBe('oom-kill');
   });
 
-  test('the user whose unit was ended gets a notification on the bus of that user', async () => {
+  test('include one for the user whose unit was ended, on the bus of that user', async () => {
     const isMade = mkdirSync(RUNTIME, { recursive: true, mode: 0o700 }) !== undefined;
     chownSync(RUNTIME, UID, UID);
     onTestFinished(() => {

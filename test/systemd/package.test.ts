@@ -25,7 +25,7 @@ describe.skipIf(!hasPackages)('the Debian package', () => {
     rmSync('/etc/evictd', { recursive: true, force: true });
   });
 
-  test('installed: it guards with its own Node, and evicts no workload', async () => {
+  test('guards with its own Node after the installation, and evicts no workload', async () => {
     const since = new Date();
     dpkg('--install', `${PACKAGES}/1.0.deb`);
     expect([state(), systemd('systemctl', 'is-enabled', SERVICE)]).toEqual(['active/running', 'enabled']);
@@ -36,12 +36,12 @@ describe.skipIf(!hasPackages)('the Debian package', () => {
     await answers();
   });
 
-  test('evictd install refuses: the unit belongs to the package', () => {
+  test('makes evictd install refuse, because the unit belongs to the package', () => {
     const refused = run('/usr/bin/evictd', 'install', '--now');
     expect([refused.status, refused.stderr]).toEqual([1, expect.stringMatching(/EVICTD_INSTALL_PACKAGED.*\n.*systemctl enable --now/)]);
   });
 
-  test('upgraded during a grace period: the new version keeps the configuration and continues the period', async () => {
+  test('upgraded during a grace period keeps the configuration and continues the period', async () => {
     configure({
       evictionHard: { 'memory.available': '11Mi' },
       evictionSoft: { 'memory.available': '99.9%' },
@@ -61,7 +61,7 @@ describe.skipIf(!hasPackages)('the Debian package', () => {
     expect(records('threshold')).toHaveLength(1);
   });
 
-  test('upgraded while stopped: it stays stopped; while it hangs: it guards', () => {
+  test('upgraded while stopped stays stopped, and guards if it was upgraded while it hung', () => {
     systemd('systemctl', 'stop', SERVICE);
     const upgrade = () => {
       systemd('/var/lib/dpkg/info/evictd.prerm', 'upgrade', '1.1'); // what dpkg runs then
@@ -75,7 +75,7 @@ describe.skipIf(!hasPackages)('the Debian package', () => {
     expect(state()).toBe('active/running');
   });
 
-  test('removed after it was killed: oom_score_adj is restored, and only configuration and journal are left', async () => {
+  test('removed after a kill has restored oom_score_adj, and leaves only configuration and journal', async () => {
     units.write('evictdtest.slice', { Unit: { Description: 'workloads' } });
     units.write('evictd-test-marked.service', {
       Service: { ExecStart: '/bin/sleep infinity', Slice: 'evictdtest.slice', OOMScoreAdjust: '100' },
@@ -96,13 +96,13 @@ describe.skipIf(!hasPackages)('the Debian package', () => {
     expect([CONFIG, JOURNAL].map((path) => statSync(path).size > 0)).toEqual([true, true]);
   });
 
-  test('installed again: it guards', () => {
+  test('installed again guards the node', () => {
     configure({});
     dpkg('--install', `${PACKAGES}/1.1.deb`);
     expect(state()).toBe('active/running');
   });
 
-  test('purged: nothing is left', () => {
+  test('purged leaves nothing', () => {
     dpkg('--purge', 'evictd');
     expect(traces()).toEqual(before);
   });

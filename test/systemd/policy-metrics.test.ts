@@ -236,7 +236,7 @@ describe.runIf(isV2 && hasSystemd)('metrics and comparators of policies on a rea
     new Set(lines.flatMap(({ type, event, policy }) => (type === 'policy' && event === 'act' ? [policy] : [])));
 
   test(
-    'each is true and false as the kernel counts, and each comparator chooses by its own',
+    'are each true and false as the kernel counts, and each comparator chooses by its own value',
     async () => {
       const root = await situation();
       const flat = `${root.path}/flat`;
@@ -288,7 +288,7 @@ describe.runIf(isV2 && hasSystemd)('metrics and comparators of policies on a rea
     4 * LIMIT_MS * SLOWNESS,
   );
 
-  test('recursive: the best child first, and in it the best; otherwise the best of all', async () => {
+  test('with recursive choose the best child first, and in it the best, and otherwise the best of all', async () => {
     const root = testCgroup();
     onTestFinished(() => root.cleanup());
     const [a, b] = [root.child('a'), root.child('b')];
@@ -320,7 +320,7 @@ describe.runIf(isV2 && hasSystemd)('metrics and comparators of policies on a rea
     ]);
   });
 
-  test('unit: process ends all of a cgroup with memory.oom.group, and the rest of its workload goes on', async () => {
+  test('with unit: process end all of a cgroup with memory.oom.group, and the rest of its workload continues', async () => {
     const root = testCgroup();
     onTestFinished(() => root.cleanup());
     const web = root.child('web');
@@ -345,7 +345,7 @@ describe.runIf(isV2 && hasSystemd)('metrics and comparators of policies on a rea
     );
   });
 
-  test('the age of a unit is that of systemd, whatever was made below its cgroup', async () => {
+  test('have the age of a unit from systemd, whatever was made below its cgroup', async () => {
     const scene = new Scene();
     const unit = scene.service('aged', '/bin/sleep infinity', { Delegate: 'yes' });
     scene.start(unit);
@@ -371,7 +371,7 @@ describe.runIf(isV2 && hasSystemd)('metrics and comparators of policies on a rea
   });
 });
 
-test('each metric is tried, and each comparator', () => {
+test('each metric and each comparator is tried', () => {
   const texts = [...Object.values(OF_CGROUPS).flat(), ...OF_NODE].map((row) => (typeof row === 'string' ? row : between(row)));
   const tried = new Set(texts.flatMap((text) => [...text.matchAll(/[a-zA-Z_]+(?:\.[a-zA-Z_0-9]+)*/g)].map(([word]) => word)));
   expect(METRIC_NAMES.filter((name) => !tried.has(name))).toEqual(ELSEWHERE.filter((name) => !tried.has(name)));

@@ -28,7 +28,7 @@ const freeMib = (): number => {
 };
 
 describe.runIf(hasSystemd)('reclaim (needs systemd)', () => {
-  test('a command runs in a unit with limits, and its failure is reported', async () => {
+  test('runs a command in a unit with limits, and reports its failure', async () => {
     const runner = openCommandRunner();
     const command = (script: string, timeoutSeconds = 60n) =>
       runner.run({
@@ -48,7 +48,7 @@ describe.runIf(hasSystemd)('reclaim (needs systemd)', () => {
     expect(systemd('systemctl', 'list-units', '--all', '--plain', '--no-legend', 'evictd-reclaim-*')).toBe('');
   });
 
-  test('removing old core dumps ends the shortage without an eviction', async () => {
+  test('of old core dumps ends the shortage without an eviction', async () => {
     const core = oldFile(CRASHES, 64);
     const config = {
       evictionHard: { 'nodefs.available': `${String(freeMib() + 32)}Mi` },
@@ -67,7 +67,7 @@ describe.runIf(hasSystemd)('reclaim (needs systemd)', () => {
     expect(await evictd.stop()).toBe(0);
   });
 
-  test('a reclaim that frees nothing is tried once, and recorded', async () => {
+  test('that frees nothing is tried once, and recorded', async () => {
     const config = {
       evictionHard: { 'nodefs.available': `${String(freeMib() + 1024)}Mi` },
       monitoringInterval: '1s',
@@ -82,7 +82,7 @@ describe.runIf(hasSystemd)('reclaim (needs systemd)', () => {
     expect(await evictd.stop()).toBe(0);
   });
 
-  test('evictd reclaim: the dry run estimates, then files are removed', () => {
+  test('by evictd reclaim estimates in a dry run, and removes files then', () => {
     const core = oldFile(CRASHES, 8);
     const file = '/run/evictd-test-reclaim.yaml';
     onTestFinished(() => {

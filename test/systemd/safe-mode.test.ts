@@ -52,7 +52,7 @@ describe.skipIf(!hasSystemd)('a service that crashes (needs systemd)', () => {
     expect(Number(systemd('systemd-run', ...limited))).toBeLessThan(384 * MIB);
   });
 
-  test('five times evicts nothing, and says so', async () => {
+  test('five times evicts nothing, and reports that', async () => {
     const since = new Date();
     for (let crashes = 0; crashes < CRASHES; crashes++) {
       expect(await metric('evictd_safe_mode')).toBe(0);

@@ -48,7 +48,7 @@ describe.skipIf(!hasSystemd)('the delay lock of logind (needs systemd)', () => {
     events.length = 0;
   });
 
-  test('is taken, listed, and released when closed', async () => {
+  test('is acquired, listed, and released when closed', async () => {
     const delay = await start();
     expect(lockHolders()).toHaveLength(1);
     expect(systemd('systemd-inhibit', '--list', '--no-pager')).toMatch(
@@ -78,7 +78,7 @@ describe.skipIf(!hasSystemd)('the delay lock of logind (needs systemd)', () => {
     expect(lockHolders()).toEqual(before);
   });
 
-  test('is taken again if logind has lost it', async () => {
+  test('is acquired again if logind has lost it', async () => {
     const delay = await start();
     const [before] = lockHolders();
     systemd('systemctl', 'stop', 'systemd-logind');
@@ -91,7 +91,7 @@ describe.skipIf(!hasSystemd)('the delay lock of logind (needs systemd)', () => {
     expect(lockHolders()).not.toContain(before);
   });
 
-  test('is taken again if its holder process is killed', async () => {
+  test('is acquired again if its holder process is killed', async () => {
     const delay = await start();
     const [before = 0] = lockHolders();
     kill(before, 'SIGKILL');
@@ -118,7 +118,7 @@ describe.skipIf(!hasSystemd)('the delay lock of logind (needs systemd)', () => {
     await eventually('the lock is released', () => lockHolders().length === 0);
   });
 
-  test('its holder does not inherit oom_score_adj', async () => {
+  test('does not give oom_score_adj to its holder', async () => {
     const own = readFileSync('/proc/self/oom_score_adj', 'utf8');
     onTestFinished(() => {
       writeFileSync('/proc/self/oom_score_adj', own);
@@ -130,7 +130,7 @@ describe.skipIf(!hasSystemd)('the delay lock of logind (needs systemd)', () => {
     expect([holder, Number(cat)].map((pid) => readFileSync(`/proc/${String(pid)}/oom_score_adj`, 'utf8').trim())).toEqual(['0', '0']);
   });
 
-  test('signals of other senders than logind are ignored', async () => {
+  test('ignores signals of other senders than logind', async () => {
     const delay = await start();
     const names = systemd('busctl', 'list', '--unique', '--no-legend').split('\n');
     const own = names.map((line) => line.split(/\s+/)).filter(([, pid]) => Number(pid) === process.pid);
@@ -151,7 +151,7 @@ describe.skipIf(!hasSystemd)('the delay lock of logind (needs systemd)', () => {
     expect(events).not.toContain('goes down');
   });
 
-  test('a shutdown waits until the lock is released; if it is called off, the lock is taken again', async () => {
+  test('delays a shutdown until it is released, and is acquired again if the shutdown is cancelled', async () => {
     const delay = await start();
     onTestFinished(() => {
       rmSync(TARGET_DROP_IN, { force: true });

@@ -43,7 +43,7 @@ function powerOff(): void {
 }
 
 // poweroff.target refuses to start: logind runs the whole shutdown except its last step, and calls it off.
-describe.skipIf(!hasSystemd)('a shutdown that logind calls off', () => {
+describe.skipIf(!hasSystemd)('a shutdown that logind cancels', () => {
   const units = new TestUnits();
 
   beforeAll(() => {
@@ -78,7 +78,7 @@ describe.skipIf(!hasSystemd)('a shutdown that logind calls off', () => {
     units.remove();
   });
 
-  test('without systemd-logind the service guards and reports that no shutdown waits; the lock is taken when logind starts', async () => {
+  test('is not delayed without systemd-logind, which the service reports, and the lock is acquired when logind starts', async () => {
     const since = new Date();
     systemd('systemctl', 'mask', '--runtime', 'systemd-logind.service');
     systemd('systemctl', 'stop', 'systemd-logind.service');
@@ -93,7 +93,7 @@ describe.skipIf(!hasSystemd)('a shutdown that logind calls off', () => {
     await eventually('the delay is held', isHeld, { ms: 40_000, circumstances: () => logged(since) });
   });
 
-  test('workloads end in order, admit refuses meanwhile, and everything is as before when the shutdown is called off', async () => {
+  test('has ended workloads in order, admit refused meanwhile, and everything is as before after the cancellation', async () => {
     writeFileSync(STAYS, '');
     units.start(SOON, LATER);
     powerOff();
@@ -121,7 +121,7 @@ describe.skipIf(!hasSystemd)('a shutdown that logind calls off', () => {
     expect(evictd('admit', '--name', 'evictd-test-new.service').status).toBe(0);
   });
 
-  test('called off during the first group, because logind waits no longer: no workload is killed, and later groups continue', async () => {
+  test('during the first group, because logind waits no longer, kills no workload, and later groups continue', async () => {
     inhibitDelayMax(Math.max(5, 3 * SLOWNESS));
     await eventually('the delay is held', isHeld, { ms: 40_000 });
     units.start(DEAF, LATER);

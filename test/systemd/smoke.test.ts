@@ -8,7 +8,7 @@ import { answers, configure, evictd, records, SERVICE, traces } from './service.
 // The first steps of a new user. The leak stops before the machine is full, so there is no race with the kernel.
 
 describe.runIf(hasSystemd)('evictd as a service', () => {
-  test('installed; a leaking unit is evicted and history names it; uninstalled without a trace', async () => {
+  test('is installed, evicts a leaking unit that history names, and is uninstalled without a trace', async () => {
     onTestFinished(() => void evictd('uninstall'));
     const scene = new Scene();
     const before = { traces: traces(), kernelKills: kernelKills() };

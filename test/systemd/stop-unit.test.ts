@@ -24,7 +24,7 @@ describe.skipIf(!hasSystemd)('a soft eviction of a systemd unit (needs systemd)'
   const pid = (name: string): string => property(name, 'MainPID');
   const decisions = (evictd: Evictd): number => evictd.journal().filter(({ type }) => type === 'decision').length;
 
-  test('systemd stops it with its dependants and the units that would start it again; they come back when evictd stops', async () => {
+  test('by systemd stops its dependants and the units that would start it again, which come back when evictd stops', async () => {
     const [socket, path] = ['evictd-test-leak.socket', 'evictd-test-leak.path'];
     const [web, other] = ['evictd-test-web.service', 'evictd-test-other.service'];
     const stopping = `/bin/sh -c 'systemctl show --value --property=ActiveState ${LEAK} > ${WITNESS}'`;
@@ -67,7 +67,7 @@ describe.skipIf(!hasSystemd)('a soft eviction of a systemd unit (needs systemd)'
     expect(decisions(evictd)).toBe(1);
   });
 
-  test('no unit is stopped if the pressure ends within the grace period', async () => {
+  test('does not happen if the pressure ends within the grace period', async () => {
     units.writeAll({ [SLICE]: NODE, [LEAK]: leaking(), 'evictd-test-other.service': small() });
     units.start('evictd-test-other.service');
     const evictd = await new Evictd({ config: softly({ evictionSoftGracePeriod: { 'memory.available': '1h' } }) }).guarding();
@@ -79,7 +79,7 @@ describe.skipIf(!hasSystemd)('a soft eviction of a systemd unit (needs systemd)'
     expect(active('evictd-test-other.service')).toBe('active');
   });
 
-  test('without systemd it gets SIGTERM', async () => {
+  test('sends SIGTERM without systemd', async () => {
     units.writeAll({ [SLICE]: NODE, [LEAK]: leaking(), 'evictd-test-other.service': small() });
     units.start('evictd-test-other.service');
     const evictd = await new Evictd({ config: softly(), through: WITHOUT_SYSTEMD }).guarding();
@@ -91,7 +91,7 @@ describe.skipIf(!hasSystemd)('a soft eviction of a systemd unit (needs systemd)'
     await eventually('systemd has seen the end', () => active(LEAK) !== 'active');
   });
 
-  test('processes that systemd leaves behind get SIGTERM', async () => {
+  test('sends SIGTERM to processes that systemd leaves behind', async () => {
     // systemd signals only the shell, not its two children.
     units.writeAll({ [SLICE]: NODE, [LEAK]: leaking({ KillMode: 'process' }), 'evictd-test-other.service': small() });
     units.start('evictd-test-other.service');
@@ -103,7 +103,7 @@ describe.skipIf(!hasSystemd)('a soft eviction of a systemd unit (needs systemd)'
     await eventually('systemd has seen the end', () => active(LEAK) === 'inactive');
   });
 
-  test('a unit that a new protected unit requires gets SIGTERM, and one that would stop a protected unit is not evicted', async () => {
+  test('sends SIGTERM to a unit that a new protected unit requires, and evicts none that would stop a protected unit', async () => {
     const [bound, dear, dearer] = ['evictd-test-bound.service', 'evictd-test-dear.service', 'evictd-test-dearer.service'];
     const waiting = `/bin/sh -c 'until [ -e ${WITNESS} ]; do sleep 0.2; done; head -c 60M /dev/zero | tail -c 60M | sleep infinity'`;
     units.writeAll({

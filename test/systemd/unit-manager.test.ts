@@ -31,7 +31,7 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
   test.each([
     ['its own socket', own],
     ['the bus', bus],
-  ])('a unit and its dependants are read over %s', async (_way, address) => {
+  ])('has a unit and its dependants, read over %s', async (_way, address) => {
     const name = 'evictd-test-a.service';
     const bound = 'evictd-test-bound.service';
     const part = 'evictd-test-part.service';
@@ -79,7 +79,7 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
   test.each([
     ['its own socket', own],
     ['the bus', bus],
-  ])('a unit that changes is read again over %s', async (_way, address) => {
+  ])('has a changed unit read again over %s', async (_way, address) => {
     const name = units.write('evictd-test-a.service', sleeper());
     units.start(name);
     const opened = manager(address);
@@ -92,7 +92,7 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
   test.each([
     ['its own socket', own],
     ['the bus', bus],
-  ])('a new dependant is known before a decision, over %s', async (_way, address) => {
+  ])('has a new dependant before a decision, over %s', async (_way, address) => {
     const [name, dependant] = ['evictd-test-a.service', 'evictd-test-needs.service'];
     units.write(name, sleeper());
     units.start(name);
@@ -119,7 +119,7 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
     [{ StartLimitAction: 'reboot' }, undefined],
     [{ OnFailure: 'rescue.target' }, undefined],
     [{ OnFailure: 'rescue.target', OnFailureJobMode: 'isolate' }, 'OnFailure=rescue.target with OnFailureJobMode=isolate'],
-  ])('emergencyAction of a unit with %j', async (settings, expected) => {
+  ])('has the emergencyAction of a unit with %j', async (settings, expected) => {
     const name = units.write('evictd-test-a.service', sleeper({}, settings));
     const opened = manager(own);
     opened.follow([name]);
@@ -127,7 +127,7 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
     expect(opened.unit(name)?.emergencyAction).toBe(expected);
   });
 
-  test('a job request returns all units that it concerns', async () => {
+  test('answers a job request with all units that it concerns', async () => {
     const name = units.write('evictd-test-a.service', sleeper());
     const dependant = units.write('evictd-test-needs.service', sleeper({}, { Requires: name, After: name }));
     units.start(name, dependant);
@@ -143,7 +143,7 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
     );
   });
 
-  test('a refusal of systemd is an error with its reason', async () => {
+  test('refuses with an error that has the reason', async () => {
     const name = units.write('evictd-test-a.service', sleeper({}, { RefuseManualStop: 'yes' }));
     units.start(name);
     const opened = manager(own);
@@ -158,7 +158,7 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
     ['systemd re-executes itself', own, () => execFileSync('systemctl', ['daemon-reexec'])],
     ['systemd re-executes itself (over the bus)', bus, () => execFileSync('systemctl', ['daemon-reexec'])],
     ['the bus restarts', bus, () => execFileSync('systemctl', ['restart', 'dbus.service'])],
-  ])('the connection is back after: %s', async (_what, address, happens) => {
+  ])('is connected again after: %s', async (_what, address, happens) => {
     const name = units.write('evictd-test-a.service', sleeper({ MemoryLow: '5M' }));
     units.start(name);
     const opened = manager(address);
@@ -175,7 +175,7 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
     expect(answer?.()).toMatchObject({ units: [name], errors: [] });
   });
 
-  test('without a listener the problem is reported', async () => {
+  test('without a listener is a problem that is reported', async () => {
     const opened = manager({ path: '/run/evictd-test-absent', daemon: false });
     opened.follow(['evictd-test-a.service']);
     await eventually('the problem is reported', () => opened.problem() !== undefined);
@@ -190,7 +190,7 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
   test.each<[restart: string, survive: string[]]>([
     ['no', ['Requires', 'PartOf']],
     ['always', []],
-  ])('dependants that survive the kill of a service with Restart=%s', async (restart, survive) => {
+  ])('has dependants that survive the kill of a service with Restart=%s', async (restart, survive) => {
     const name = 'evictd-test-a.service';
     const kinds = ['Requires', 'PartOf', 'BindsTo', 'StopPropagatedFrom'];
     const others = kinds.map((kind) => `evictd-test-${kind}.service`);
@@ -214,7 +214,7 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
   test.each<[restart: string, lives: boolean]>([
     ['no', false],
     ['always', true],
-  ])('a unit needed only by a service with Restart=%s, after the kill of that service', async (restart, lives) => {
+  ])('has a unit needed only by a service with Restart=%s, after the kill of that service', async (restart, lives) => {
     const [name, needed] = ['evictd-test-a.service', 'evictd-test-needed.service'];
     units.writeAll({
       [name]: sleeper({ Restart: restart, RestartSec: '100ms' }, { Wants: needed }),

@@ -79,7 +79,7 @@ describe.runIf(hasSystemd && controller !== undefined)('units as workloads (wher
     units.remove();
   });
 
-  test('services and scopes anywhere below a slice, with their settings', async () => {
+  test('are services and scopes anywhere below a slice, with their settings', async () => {
     units.start(...IDLE);
     systemd(
       'systemd-run',
@@ -111,7 +111,7 @@ describe.runIf(hasSystemd && controller !== undefined)('units as workloads (wher
     expect(last?.reasons).toContain('to be avoided');
   });
 
-  test('the omit attribute, set and removed by hand', async () => {
+  test('follow the omit attribute, set and removed by hand', async () => {
     const path = directory(`/${SLICE}/evictd-test-plain.service`);
     setXattr(path, 'user.oomd_omit', '1');
     expect(named(await rank('--workload-slice', SLICE), 'evictd-test-plain.service').protection).toContain('omit');
@@ -119,7 +119,7 @@ describe.runIf(hasSystemd && controller !== undefined)('units as workloads (wher
     expect(named(await rank('--workload-slice', SLICE), 'evictd-test-plain.service').protection).toBeNull();
   });
 
-  test('named units in any slice', async () => {
+  test('are named units in any slice', async () => {
     const rows = await rank('--workload-unit', 'evictd-test-d*.service', '--workload-unit', 'evictd-test-box.scope');
     expect(rows.map(({ name }) => name).sort()).toEqual([
       'evictd-test-box.scope',
@@ -128,7 +128,7 @@ describe.runIf(hasSystemd && controller !== undefined)('units as workloads (wher
     ]);
   });
 
-  test('units that the machine needs are protected in either source', async () => {
+  test('are protected in either source if the machine needs them', async () => {
     const rows = await rank('--workload-slice', '-.slice', '--workload-cgroup', '/');
     for (const name of ['systemd-journald.service', 'dbus.service']) expect(named(rows, name).protection).toContain('protected unit');
     expect(named(rows, 'init.scope').protection).toContain('evictd or an ancestor of evictd'); // process 1 is an ancestor of evictd
@@ -156,7 +156,7 @@ describe.runIf(hasSystemd && controller !== undefined)('units as workloads (wher
       systemd('userdel', 'evictd-test');
     });
 
-    test('single units on v2, the manager as a whole on v1', async () => {
+    test('are single units on v2, and the manager as a whole on v1', async () => {
       const rows = await rank('--workload-slice', `user-${uid}.slice`);
       const protections = Object.fromEntries(
         rows.map(({ path, protection }) => [path.slice(manager.length), protection?.split(' (')[0] ?? null]),
@@ -172,7 +172,7 @@ describe.runIf(hasSystemd && controller !== undefined)('units as workloads (wher
       { kind: 'soft', action: 'SIGTERM', thresholds: softly() },
       { kind: 'hard', action: 'SIGKILL', thresholds: { evictionHard: { 'memory.available': '384Mi' } } },
     ])(
-      '$kind: the unit gets $action, because evictd does not ask the manager of a user; other units live',
+      'with $kind get $action, because evictd does not ask the manager of a user, and other units live',
       async ({ kind, action, thresholds }) => {
         const cgroup = `/user.slice/user-${uid}.slice`;
         systemd('systemctl', 'set-property', '--runtime', `user-${uid}.slice`, 'MemoryMax=512M');
@@ -196,7 +196,7 @@ describe.runIf(hasSystemd && controller !== undefined)('units as workloads (wher
     );
   });
 
-  test('a real shortage: first units without ManagedOOMPreference, then avoided ones; never omitted or critical ones', async () => {
+  test('at a real shortage end in order: without ManagedOOMPreference, then avoided ones, and never omitted or critical ones', async () => {
     units.stop(...IDLE, 'evictd-test-box.scope');
     const holders = ['omitted', 'critical', 'avoided', 'small'].map((name) => `evictd-test-${name}.service`);
     units.start(...holders);

@@ -122,8 +122,8 @@ const notTwice = notNamed(
   'ten thousand are created and removed',
   'change while JavaScript stalls',
   'refused where others could replace',
-  'a dry run says what it would do',
-  'a second time: nothing is written',
+  'with --dry-run prints what it would do',
+  'the second time writes nothing',
   'what systemd-analyze says',
   'reload: returns when',
   'reload of a file',
@@ -131,7 +131,7 @@ const notTwice = notNamed(
   'another file and a runtime directory of its own',
   'killed, it is started again',
   'uninstalled after it was killed',
-  'the watchdog hears from it',
+  'sends WATCHDOG=1 with any',
   'a configuration that cannot be used: the service',
 );
 
