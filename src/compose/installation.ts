@@ -54,7 +54,7 @@ export function thisInstallation() {
   };
 }
 
-/** The same on Windows. */
+/** This machine and this program on Windows. */
 export function thisWindowsInstallation() {
   const { program, loads } = thisProgram();
   const { isAdministrator, lockHoldersIn } = selectHost();

@@ -38,9 +38,9 @@ export interface AllocatableConfig {
 /** The effective configuration: complete and valid. */
 export interface Config {
   readonly compatibility: Compatibility;
-  /** Those of the compatibility, with those that are set by name. */
+  /** The departures of the compatibility mode, changed by those that are set by name. */
   readonly departures: Departures;
-  /** Those of the maps by signal, then the list `thresholds` in order. */
+  /** The thresholds of the maps by signal, then the list `thresholds` in order. */
   readonly thresholds: readonly Threshold[];
   /** The time window of a pressure signal without a suffix. */
   readonly pressureWindowNs: bigint;

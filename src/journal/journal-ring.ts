@@ -43,7 +43,7 @@ export class Ring {
   /** The maximum number of bytes of records that are not in the state directory. */
   #undrainedBytes: number;
   before: readonly RingRecord[];
-  /** Those that the state directory does not have. */
+  /** The records that the state directory does not have. */
   undrained: readonly RingRecord[];
   /** Why there is no file: no space. undefined: there is one. */
   problem: Error | undefined;

@@ -3,7 +3,7 @@ import type { JournalRecord } from './records/record.js';
 
 /** A series ends when it has had no record for this time. */
 const SERIES_MS = 60 * 60 * 1000;
-/** Beyond that the series that has had no record for the longest time is forgotten. */
+/** The maximum number of series. Beyond it the series that has had no record for the longest time is forgotten. */
 const MAX_SERIES = 1_000;
 
 interface Series {

@@ -9,7 +9,7 @@ export interface NodePods {
   /** Succeeded or Failed: nothing to evict. */
   readonly ended: number;
   readonly onOtherNodes: number;
-  /** Not assigned to a node yet. */
+  /** The number of pods that are not assigned to a node yet. */
   readonly unscheduled: number;
   /** Duplicates; the last one counts. */
   readonly repeated: number;

@@ -8,7 +8,7 @@ export type NodeOs = 'linux' | 'windows';
 
 const COMMIT_MEMORY = 'windows-global-commit-memory';
 
-/** Only the kubelet of Windows reports the commit charge. */
+/** The system, by the commit charge, which only the kubelet of Windows reports. */
 export function osOf(summary: unknown): NodeOs {
   return systemContainer(member(documentOf(summary), 'node'), COMMIT_MEMORY) === undefined ? 'linux' : 'windows';
 }

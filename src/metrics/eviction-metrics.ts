@@ -16,7 +16,7 @@ function evictingSignals({ thresholds }: Latest): readonly string[][] {
 
 const steps = ({ reclaimSteps }: Latest): readonly string[][] => reclaimSteps.map((step) => [step]);
 
-/** Not below 0, because a counter must not fall: other programs may have used more meanwhile than the step freed. */
+/** At least 0, because a counter must not fall: other programs may have used more meanwhile than the step freed. */
 const freed = (amount: bigint): number => (amount > 0n ? Number(amount) : 0);
 
 const ofBudgets = (name: string, help: string, of: Exclude<keyof NamedBudgetStatus, 'name'>) =>

@@ -105,7 +105,7 @@ const NOTIFIER_LIVE = gauge(
   ['mechanism'],
 );
 
-/** Those that `evictd check` has, too. */
+/** The metrics that `evictd check` has, too. */
 export const CHECKED_METRICS: readonly NodeMetric[] = [
   ...SIGNAL_AMOUNTS,
   SIGNAL_PRESSURE,

@@ -1,7 +1,7 @@
 import type { EvictionSignal } from '../core/message/eviction-signal.js';
 import type { Candidate } from '../core/rank/first-candidates.js';
 
-/** So many workloads have metrics of their evictions, … */
+/** The number of workloads that have metrics of their evictions, … */
 const EVICTED_WORKLOADS = 10;
 /** … for so long after the last one. */
 const EVICTED_LIFE_SECONDS = 3_600;

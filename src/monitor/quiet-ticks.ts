@@ -8,7 +8,7 @@ import type { Heartbeat, Node, NotifierState, SourceProblem, StepListener, Workl
 import type { PolicyPort } from './ports/policy-port.js';
 import type { Reporter } from './reporter.js';
 
-/** One tick of so many makes a pass in any case. It moves notifiers and retries what failed. */
+/** One of this many ticks makes a pass in any case. It moves notifiers and retries failures. */
 const PASS_EVERY = 6;
 
 interface QuietTicksParts {

@@ -10,7 +10,7 @@ import type { StateKeeper } from '../state/state-keeper.js';
 import type { ProcessRecords } from './ports/process-records.js';
 import type { Evictor, KillInProgress, WorkloadSource } from './ports/ports.js';
 
-/** So often that the code of an eviction is compiled before it is needed. */
+/** The number of rounds after which the code of an eviction is compiled. */
 const ROUNDS = 20;
 /** … or for so long, with thousands of workloads. */
 const COMPILING_NS = 1_000_000_000n;

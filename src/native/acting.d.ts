@@ -157,7 +157,7 @@ export interface NativeOrderPlan {
     readonly record: Buffer;
   }[];
   readonly afterNs: bigint;
-  /** The same where the node has grown by more than the candidates have and `slack`. */
+  /** The time if the node has grown by more than the candidates have and `slack`. */
   readonly unexplainedNs: bigint;
   readonly slack: number;
   readonly expiresNs: bigint;

@@ -46,7 +46,7 @@ export class ConfigurationInForce {
     return this.#loaded.config;
   }
 
-  /** Those of the configuration, then those that settings of units make. The same list until one changes. */
+  /** The policies of the configuration, then those that settings of units make. The same list until one changes. */
   get policies(): readonly ConfiguredPolicy[] {
     return this.#policies;
   }

@@ -23,7 +23,7 @@ export class ContainerRuntimes {
     return this.#open.get(endpoint);
   }
 
-  /** The same after all of them have answered or timed out, for a single reading. */
+  /** The runtimes after all of them have answered or timed out, for a single reading. */
   async reported(named: Named): Promise<readonly ContainerRuntime[]> {
     const runtimes = this.of(named);
     await Promise.all(runtimes.map((runtime) => runtime.reported()));

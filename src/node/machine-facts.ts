@@ -42,7 +42,7 @@ export async function readMachineFacts(loaded: LoadedConfig, filesystemsRead: Fi
   }
 }
 
-/** The same for an armed node whose filesystems have been read or timed out. */
+/** The facts for an armed node whose filesystems have been read or timed out. */
 export async function machineFactsOf(
   { node, workloads, openAlone }: Pick<HostReading, 'node' | 'workloads' | 'openAlone'>,
   { config }: LoadedConfig,
@@ -127,7 +127,7 @@ function controlGroupProblem(group: string | undefined): Pick<MachineFacts, 'con
   }
 }
 
-/** The same at the start, when nothing is armed and no filesystem has been read. */
+/** The facts at the start, when nothing is armed and no filesystem has been read. */
 export function readStartFacts(node: Node): MachineFacts {
   return startFacts(node, node.read());
 }

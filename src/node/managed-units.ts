@@ -22,7 +22,7 @@ export class ManagedUnitSettings {
     return this.#open;
   }
 
-  /** The same after systemd has answered or timed out, for a single reading. */
+  /** The units after systemd has answered or timed out, for a single reading. */
   async reported(selecting: Selecting): Promise<ManagedOom | undefined> {
     const managedOom = this.of(selecting);
     for (let waited = 0; managedOom && managedOom.read() === undefined && waited < ANSWERED_WITHIN_MS; waited += LOOK_MS) {

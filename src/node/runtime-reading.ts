@@ -33,7 +33,7 @@ export async function openRuntimeReading(loaded: LoadedConfig, units?: UnitManag
   }
 }
 
-/** The same for a single reading of the node alone: runtimes only report where their images are. */
+/** Opens a single reading of the node alone: runtimes only report where their images are. */
 export function openNodeReading(loaded: LoadedConfig): Promise<HostReading> {
   return opened(
     loaded,

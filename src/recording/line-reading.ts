@@ -164,7 +164,7 @@ export class RecordingReading {
   }
 }
 
-/** Those of the keys that the line has. */
+/** The parts of the keys that the line has. */
 function parts<T>(json: Json, keys: readonly (keyof T & string)[]): Partial<T> {
   return Object.fromEntries(keys.flatMap((key) => (json[key] === undefined ? [] : [[key, fromJson(json[key])]]))) as Partial<T>;
 }

@@ -105,7 +105,7 @@ export class Recorder implements StepListener {
     return this.#queue.flush(timeoutMs);
   }
 
-  /** Not during an eviction, which further readings would delay. */
+  /** Whether to sample: not during an eviction, which further readings would delay. */
   #wantsSample({ wake, policy, state, input }: StepReport): boolean {
     if (this.#sampleEveryNs <= 0n || !policy.hasWorkloadSource || !isQuiet(state)) return false;
     if (wake.source !== 'tick' && wake.source !== 'start' && wake.source !== 'reload') return false;

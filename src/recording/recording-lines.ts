@@ -53,7 +53,7 @@ function* endOf({ problem, isDamaged }: Part, hasLines: boolean): Generator<Reco
   else if (isDamaged) yield { kind: 'lost', reason: problem };
 }
 
-/** One gzip member, or a file that is not compressed. */
+/** A part of the file: one gzip member, or a file that is not compressed. */
 class Part {
   readonly #decoder = new TextDecoder();
   #decompressor: Decompressor | undefined;

@@ -27,7 +27,7 @@ const UNMATCHED: Problem = {
   hint: 'check the names in evictd rank; ignore this if the workloads are not running now',
 };
 
-/** So many workloads that any percentage below 100% leaves one out. */
+/** A number of workloads of which any percentage below 100% leaves at least one out. */
 const MANY = 100;
 
 function permitsNothing(budget: DisruptionBudget, own: readonly PresentWorkload[]): Problem | undefined {

@@ -51,7 +51,7 @@ export interface MachineFacts {
   readonly programs?: ReadonlyMap<string, string>;
   /** What is wrong with the file of `metrics.tokenFile`. Left out: nothing, or not read. */
   readonly tokenFile?: FileProblem;
-  /** The same of `notifications.webhook.secretFile`. */
+  /** The problem of `notifications.webhook.secretFile`. */
   readonly secretFile?: FileProblem;
   /** What is wrong with the group of `controlSocket.group`. Left out: nothing, or not read. */
   readonly controlGroup?: { readonly message: string; readonly hint: string };
@@ -77,7 +77,7 @@ export interface FixedValue {
 export interface PolicyFacts {
   /** Values that cannot change on this machine, by kind of scope. Other values may change. */
   readonly fixed: Readonly<Record<ScopeKind, ReadonlyMap<RawValue, FixedValue>>>;
-  /** The same of the cgroups that conditions name, by path. */
+  /** The fixed values of the cgroups that conditions name, by path. */
   readonly fixedIn: ReadonlyMap<string, ReadonlyMap<RawValue, FixedValue>>;
   /** The number of cgroups that match now, by pattern or path of a named cgroup. */
   readonly matches: ReadonlyMap<string, number>;

@@ -79,7 +79,7 @@ export function checkDirectory(directory: string, report: Report): void {
   checkOwner(directory, { uid, mode: isSticky ? mode & ~0o022 : mode }, report);
 }
 
-/** Only as root: the file decides which processes root kills. */
+/** Checks the owner if evictd runs as root: the file decides which processes root kills. */
 function checkOwner(path: string, { uid, mode }: Pick<Stats, 'uid' | 'mode'>, report: Report): void {
   if (process.geteuid?.() !== 0 || (uid === 0 && (mode & 0o022) === 0) || onReadOnlyMount(path)) return;
   const writer = mode & 0o002 ? 'all users' : mode & 0o020 ? 'its group' : undefined;

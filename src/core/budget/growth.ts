@@ -35,9 +35,9 @@ const STATIC_NS = 2n * ADDED_UP_NS;
 const OF_RELIEF = 20n;
 /** … or, if that is less, than this part of what was available: more growth may not be possible. */
 const OF_AVAILABLE = 4n;
-/** Less is noise. */
+/** Growth below this is noise. */
 const NOISE = 4n << 20n;
-/** Those that grew by at least this part of the largest growth are growers, … */
+/** Growers have grown by at least this part of the largest growth, … */
 const OF_LARGEST = 2n;
 /** … if what their evictions would free is at least this part of all growth. */
 const OF_ALL = 2n;

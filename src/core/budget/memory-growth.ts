@@ -69,7 +69,7 @@ export function memoryCounters(meminfo: string): ReadonlyMap<string, bigint> {
   return new Map(MEMORY_COUNTERS.flatMap(({ field }) => (all.has(field) ? [[field, all.get(field) ?? 0n]] : [])));
 }
 
-/** Less is noise: the kernel adds up its counters late. */
+/** Growth below this is noise: the kernel adds up its counters late. */
 export const MIN_BYTES = 1n << 20n;
 /** A grower is named if it has grown by at least this part of what the largest has. */
 const PART = 8n;

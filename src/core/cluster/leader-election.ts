@@ -1,7 +1,7 @@
 // The election of a leader by a Lease (client-go: tools/leaderelection, v1.36.2). Times are of the local clock only: clocks may differ.
 
 export interface ElectionTimings {
-  /** Others may take a lease that they have not seen renewed for so long. */
+  /** Another process may take a lease after this time in which it has not seen a renewal. */
   readonly leaseNs: bigint;
   /** The leader stops if it has not renewed the lease for so long. Shorter than `leaseNs`. */
   readonly renewDeadlineNs: bigint;

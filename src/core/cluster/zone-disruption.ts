@@ -21,7 +21,7 @@ export const DEFAULT_RATES: EvictionRates = {
   largeClusterSizeThreshold: 50,
 };
 
-/** Fewer nodes that are not ready never disrupt a zone, unless they are all. */
+/** The number of nodes that are not ready below which a zone is not disrupted, unless they are all nodes. */
 const MIN_DISRUPTED = 3;
 
 export interface ZoneCount {

@@ -9,7 +9,7 @@ import type { Token } from './condition-scan.js';
 
 /** The suffixes of Kubernetes without those below one: a tenth of a byte means nothing. */
 const QUANTITY = /^\d{1,15}(?:\.\d{1,9})?(?:[kMGTPE]|[KMGTPE]i)?$/;
-/** Also those that Kubernetes does not know: what is meant is suggested. */
+/** Units, and those that Kubernetes does not know, for which evictd suggests the right one. */
 const UNIT = /^(?:%|\/s|[kmgtpe]?i?(?:b|bytes?)?(?:\/s)?|[mnu]?s|[mh])$/i;
 const PERCENTAGE = /^(\d{1,9}(?:\.\d{1,7})?)%$/;
 const NS_PER_SECOND = 1e9;

@@ -13,7 +13,7 @@ export type ReportedLayout = Layout | 'containerfs-only';
  */
 export interface ContainerFsThresholds {
   readonly thresholds: readonly Threshold[];
-  /** Only derived thresholds that replace a configured one. The kubelet does not see the others in its first step. */
+  /** The derived thresholds that replace a configured one. The kubelet does not see the others in its first step. */
   readonly replaced: readonly Threshold[];
   /** A threshold of the container filesystem was configured. */
   readonly overridden: boolean;

@@ -39,7 +39,7 @@ export type Departures = Readonly<Record<Departure, boolean>>;
 export const COMPATIBILITIES = ['evictd', 'kubelet'] as const;
 export type Compatibility = (typeof COMPATIBILITIES)[number];
 
-/** All for evictd, none for the kubelet. */
+/** The departures in force: by default all for evictd, none for the kubelet. */
 export function departuresOf(compatibility: Compatibility, switched: Partial<Departures> = {}): Departures {
   const profile = Object.fromEntries(DEPARTURES.map((name) => [name, compatibility === 'evictd'])) as Record<Departure, boolean>;
   return { ...profile, ...switched };

@@ -63,7 +63,7 @@ export type Effect =
       readonly threshold: Threshold;
       readonly met: boolean;
       readonly observation: Observation | undefined;
-      /** Only of the end: how often the threshold became met in the episode, and how long it has been clear. */
+      /** At the end of an episode: how often the threshold became met in it, and how long it has been clear. */
       readonly over?: { readonly timesMet: number; readonly clearForNs: bigint };
     } & Joined)
   /** Once per episode. */

@@ -35,7 +35,7 @@ export function evictOverLimit<C extends Choice>(
   return chosen;
 }
 
-/** There is no ranking: the limit is the workload's own. */
+/** A ranking of one workload: the limit is the workload's own. */
 function alone({ workload, stats }: WorkloadUsage): RankedWorkload {
   const usage = stats?.ephemeralStorageBytes;
   const requestNano = workload.requests.ephemeralStorage;

@@ -42,7 +42,7 @@ export function orderedThreshold({ thresholds }: Policy, { observed }: Observati
   return ordered && { ...ordered, observation };
 }
 
-/** Less than twice the threshold is available, so that an order has to stand. The sampler wakes there, too. */
+/** Whether less than twice the threshold is available, so that an order has to stand. The sampler wakes there, too. */
 export function isNear({ observation, limit }: OrderedThreshold): boolean {
   return observation.available < 2n * limit;
 }

@@ -68,7 +68,7 @@ export interface Policy {
   readonly safeMode?: true;
 }
 
-/** All that a step keeps for the next one. Times are monotonic. */
+/** The state that a step keeps for the next one. Times are monotonic. */
 export interface State {
   /** undefined: not known yet. */
   readonly layout: Layout | undefined;
@@ -97,7 +97,7 @@ export interface State {
   readonly relievedNs: bigint | undefined;
   /** The time until which the workload is passed over, by workload id. */
   readonly failedKills: ReadonlyMap<string, bigint>;
-  /** The same for pods whose eviction a disruption budget of the cluster has refused. They got no signal. */
+  /** The time until which a pod is passed over whose eviction a disruption budget of the cluster refused. It got no signal. */
   readonly refusedEvictions: ReadonlyMap<string, bigint>;
   /** Departure no-yield. */
   readonly withoutYield: YieldPauses;

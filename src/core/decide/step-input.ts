@@ -47,7 +47,7 @@ export interface StepInput {
   readonly recheck?: () => Observations | undefined;
   /** Reads the scopes of all policies. undefined: they cannot be read. Left out: there are no policies. */
   readonly policyReadings?: () => PolicyReadings | undefined;
-  /** The same once more, after the candidates. Left out: not available. */
+  /** The readings of the policies, read again after the candidates. Left out: not available. */
   readonly policyRecheck?: () => PolicyReadings | undefined;
   /** Reads the values that victims are compared by, of these cgroups. Called only while a condition holds. */
   readonly policyWorkloads?: (paths: readonly string[]) => readonly ScopeReading[];

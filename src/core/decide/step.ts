@@ -137,12 +137,12 @@ function layoutNow({ departures }: Policy, state: State, { layout }: StepInput):
   return typeof layout === 'string' ? layout : (state.layout ?? 'single');
 }
 
-/** Only advances the evictions in flight: the node is not known, or there is nothing to decide. */
+/** The step that only advances the evictions in flight: the node is not known, or there is nothing to decide. */
 function onlyVictims(policy: Policy, state: State, input: StepInput, effects: readonly Effect[] = []): StepResult {
   return result(policy, state, input, advanceEvictions(policy, state, input, undefined, new Set()), effects);
 }
 
-/** There is nothing to decide, and nothing is left of earlier decisions. */
+/** Whether there is nothing to decide, and nothing is left of earlier decisions. */
 function isIdle({ thresholds, localStorageCapacityIsolation }: Policy, { episodes, reported, conditions, held }: State): boolean {
   const isOver = episodes.size === 0 && reported.size === 0 && conditions.length === 0 && held.size === 0;
   return thresholds.length === 0 && !localStorageCapacityIsolation && isOver;

@@ -127,7 +127,7 @@ class DeviceSearch {
     return { ...alternative, all };
   }
 
-  /** There are fewer devices left than the claims need at least. */
+  /** Whether fewer devices are left than the claims need at least. */
   #lacksDevices(): boolean {
     const needed = this.#requests.flat().filter(([first]) => first?.request.adminAccess === false);
     const least = needed.reduce((sum, alternatives) => sum + Math.min(...alternatives.map(countOf)), 0);

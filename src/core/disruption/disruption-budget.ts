@@ -117,7 +117,7 @@ const REMEMBERED_NS = 3_600_000_000_000n;
 export interface Disrupted {
   readonly evictions: readonly EvictionInFlight[];
   readonly disruptedBudgets: DisruptedBudgets;
-  /** Those that are asked for count as being ended. Left out: the step decides them now. */
+  /** Workloads with a requested end, which count as being ended. Left out: the step decides them now. */
   readonly disruptions?: Disruptions;
 }
 

@@ -12,7 +12,7 @@ import { afterEvictions, stepDrain } from '../drain/drain-step.js';
 import { refusalOf, type Disrupting } from './refusal.js';
 import { asksBudgets, evictionFailure, withDisrupted } from '../drain/workload-eviction.js';
 
-/** So many fit into the saved state, without which a SIGKILL to evictd would be the end of a drain. */
+/** The number of concurrent evictions of a drain that fits into the saved state, so that the drain survives a SIGKILL of evictd. */
 const MAX_CONCURRENT = 32;
 
 /** systemd may start a unit again that is ended by signals, so its answer is worth more time than under node pressure. */
@@ -111,7 +111,7 @@ export function disrupt(context: Disrupting, choice: Choice, id: string, cause: 
   return decide(policy, choice, cause, { victim, ranking: [victim], found, unitStop }, nowNs);
 }
 
-/** All of it, not only one of its processes. */
+/** Whether the workload is being evicted as a whole, not only one of its processes. */
 export function isBeingEvicted({ evictions }: Pick<State, 'evictions'>, { id }: Pick<Workload, 'id'>): boolean {
   return endingIds(evictions).has(id);
 }

@@ -18,7 +18,7 @@ export const HIGHEST_CONFIGURED_PRIORITY = 1_000_000_000;
 /** Names that begin with this are the system's (scheduling.SystemPriorityClassPrefix). */
 export const SYSTEM_CLASS_PREFIX = 'system-';
 
-/** Those that every cluster has (scheduling.SystemPriorityClasses). Their workloads are critical. */
+/** The classes of every cluster (scheduling.SystemPriorityClasses). Their workloads are critical. */
 export const SYSTEM_CLASSES: readonly PriorityClass[] = [
   { name: 'system-node-critical', value: SYSTEM_CRITICAL_PRIORITY + 1_000, preemptionPolicy: 'PreemptLowerPriority' },
   { name: 'system-cluster-critical', value: SYSTEM_CRITICAL_PRIORITY, preemptionPolicy: 'PreemptLowerPriority' },

@@ -23,7 +23,7 @@ export interface NodeRequests {
   readonly workloads: readonly Workload[];
   /** Bytes that all workloads together may request. */
   readonly capacity: bigint;
-  /** Only workloads below it share the capacity. Left out: all. */
+  /** The cgroup whose workloads share the capacity. Left out: all workloads do. */
   readonly cgroup?: string | undefined;
   /** It ends already: its request is free soon. */
   readonly isEnding: (workload: Workload) => boolean;

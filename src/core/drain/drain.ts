@@ -18,7 +18,7 @@ export interface Drain {
   readonly by?: string | undefined;
   /** Endpoints of container runtimes that have not answered since it began: the answer adds their workloads. Left out: none. */
   readonly awaited?: readonly string[];
-  /** Those that have not ended, the least important first, and then those that were added. */
+  /** Workloads that have not ended, the least important first, and then those that were added. */
   readonly pending: readonly DrainedWorkload[];
   /** Workloads without names, as briefDrain saves them: ids, and decisions. Left out: all have names. */
   readonly unnamed?: readonly (readonly [id: string, decision?: number])[];

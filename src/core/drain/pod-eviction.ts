@@ -44,7 +44,7 @@ export interface EvictionRequest {
   readonly uid: string | undefined;
   readonly resourceVersion: string | undefined;
   readonly budgets: readonly PodBudget[];
-  /** So many first writes of the budget's status, and deletions of the pod, conflict with another program. */
+  /** The number of first writes of the budget's status, and of deletions of the pod, that conflict with another program. */
   readonly budgetConflicts: number;
   readonly deleteConflicts: number;
 }

@@ -105,7 +105,7 @@ export function concluded(pending: PendingDeletions, decision: number, isEvicted
   });
 }
 
-/** Those with a call to be made, the oldest first. */
+/** The pods with a call to be made, the oldest first. */
 export function unfinished(pending: PendingDeletions): PendingDeletions {
   return pending.filter(({ next }) => next !== 'done');
 }

@@ -9,7 +9,7 @@ import { latest, type ScopeHistory } from '../policy/scope-history.js';
 import { isBusy, policiesLeadNs } from './policy-deadline.js';
 import { stepPolicies } from './policy-step.js';
 
-/** Not asked for while no condition holds. */
+/** The parts of the input that are not read while no condition holds. */
 const REST = { layout: 'single', victims: new Map(), reclaimed: undefined, candidates: () => NO_CANDIDATES } as const;
 
 /** No condition holds. */

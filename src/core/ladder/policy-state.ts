@@ -31,7 +31,7 @@ export interface PolicyState {
   readonly scopes: ReadonlyMap<string, PolicyScope>;
   /** Readings of the node, as far back as the longest window of a condition. */
   readonly node: ScopeHistory | undefined;
-  /** The same of the cgroups that conditions name. Left out: not read. */
+  /** Readings of the cgroups that conditions name. Left out: not read. */
   readonly named?: ReadonlyMap<string, ScopeHistory>;
   readonly restraints: readonly Restrained[];
   /** Readings of the cgroups that a victim may be chosen from, while a condition holds. */

@@ -39,7 +39,7 @@ export interface TurnContext {
   readonly pause: OperatorPause | undefined;
   /** The node's memory.available. undefined: not known. */
   readonly memory: Observation | undefined;
-  /** All swap of the node. undefined: not known. */
+  /** The swap capacity of the node, in bytes; undefined: not known. */
   readonly swapBytes: bigint | undefined;
   readonly nowNs: bigint;
 }

@@ -8,7 +8,7 @@ export interface ScopeWorkloads {
   readonly within: ConfiguredPolicy['within'];
   /** Path of the scope; '': the node. */
   readonly scope: string;
-  /** All swap of the node. undefined: not known. */
+  /** The swap capacity of the node, in bytes; undefined: not known. */
   readonly swapBytes: bigint | undefined;
 }
 

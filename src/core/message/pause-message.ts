@@ -6,9 +6,9 @@ import { formatDuration } from '../quantity/duration.js';
 export interface TimedPause extends Pick<OperatorPause, 'reason' | 'workload'> {
   /** When it ends, in seconds since 1970. */
   readonly endSeconds: number;
-  /** The same as a date of ISO 8601. */
+  /** The end as a date of ISO 8601. */
   readonly endsAt: string;
-  /** The same for people: '2026-11-26 03:00:00+01:00'. */
+  /** The end for people: '2026-11-26 03:00:00+01:00'. */
   readonly endsLocal: string;
 }
 

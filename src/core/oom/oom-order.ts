@@ -169,7 +169,7 @@ function placeOf({ id, processes }: OomPlace, unit: bigint): Place | undefined {
   return place;
 }
 
-/** One step of oom_score_adj in bytes; the kernel divides first. */
+/** The bytes of one step of oom_score_adj; the kernel divides first. */
 function unitOf(totalBytes: bigint): bigint {
   return (totalBytes / PAGE_BYTES / 1000n) * PAGE_BYTES;
 }

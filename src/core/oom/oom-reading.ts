@@ -29,7 +29,7 @@ export interface OomDomain {
   readonly totalBytes: bigint;
 }
 
-/** All that the OOM killer would decide by. */
+/** The values by which the OOM killer would decide. */
 export interface OomReading {
   readonly domain: OomDomain;
   /** The memory of the machine. */

@@ -21,7 +21,7 @@ export type Comparison = (typeof COMPARISONS)[number];
 export type Amount =
   /** An amount in the metric's unit: bytes, inodes, processes, times, seconds. */
   | { readonly kind: 'quantity'; readonly value: number; readonly text: string }
-  /** The same per second. */
+  /** An amount per second, in the metric's unit. */
   | { readonly kind: 'rate'; readonly perSecond: number; readonly text: string }
   /** 0.4 for 40%. `of` left out: of the metric's own whole (the capacity, the wall time, the amount before the growth). */
   | { readonly kind: 'share'; readonly ratio: number; readonly of?: MetricReference; readonly text: string };

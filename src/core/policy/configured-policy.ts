@@ -43,7 +43,7 @@ export interface ManagedVictims {
   readonly within: readonly string[];
   /** They are these cgroups themselves, which have no cgroups in them. Left out: also what is in them. */
   readonly themselves?: true;
-  /** More of the swap of the node than this, 0..1, is theirs. Left out: any amount. */
+  /** The share of the node's swap capacity, 0..1, that they must use more than. Left out: any amount. */
   readonly swapAbove?: number;
 }
 

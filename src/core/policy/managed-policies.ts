@@ -10,7 +10,7 @@ const SECOND = 1_000_000_000n;
 const COOLDOWN_NS = 15n * SECOND;
 /** RECLAIM_DURATION_USEC: pressure without reclaim in this time is not a reason, as a kill would not end it. */
 const RECLAIM_NS = 30n * SECOND;
-/** The same as soon as it can be known of a new cgroup. */
+/** The time for a new cgroup, of which the longer time cannot be known yet. */
 const FIRST_RECLAIM_NS = 2n * SECOND;
 /** THRESHOLD_SWAP_USED_PERCENT. */
 const SWAP_OF_VICTIM = 0.05;

@@ -10,7 +10,7 @@ export interface PolicyReason {
   readonly condition: string;
   /** What the condition's metrics were: 'memory.pressure.full' to 0.452. A missing one was not known. */
   readonly values: Readonly<Record<string, number>>;
-  /** The same as text: 'memory.pressure.full 45.2%, memory.available 1.2GiB'. Left out: none was known. */
+  /** The readings as text: 'memory.pressure.full 45.2%, memory.available 1.2GiB'. Left out: none was known. */
   readonly readings?: string;
 }
 

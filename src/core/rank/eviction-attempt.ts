@@ -198,7 +198,7 @@ function leakPause<C extends Choice>(
 type GrowthContext = Pick<ChoiceContext, 'policy' | 'layout' | 'outside' | 'nowNs'>;
 
 interface PauseBegin {
-  /** Whose base is kept. */
+  /** The signal whose base is kept. */
   readonly signal: Signal;
   readonly now: { readonly available: bigint; readonly since: BaseMoment };
   /** The ranking with measured usages. */

@@ -32,13 +32,13 @@ export function judgedMemory({ cause, resource }: Decision, departures: Departur
   return departures['node-yield'] && resource === 'memory' ? nodeMemory(cause) : undefined;
 }
 
-/** The same without the departure. */
+/** The memory that judges an eviction, whether the departure is on or not. */
 export function nodeMemory(cause: EvictionCause): JudgedMemory | undefined {
   if (cause.kind === 'threshold') return memoryOf(cause);
   return cause.kind === 'policy' && cause.judgedBy === undefined ? available(cause.memory) : undefined;
 }
 
-/** The same of a threshold that may evict for memory. */
+/** The memory that judges an eviction for a threshold that may evict for memory. */
 export function memoryOf({ threshold, observation, limit, joined = [], memory }: MemoryCause): JudgedMemory | undefined {
   if (!isPressure(threshold.signal)) return { signal: threshold.signal, before: observation, limit };
   for (const { operand, observation: before } of joined) {

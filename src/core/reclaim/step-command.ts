@@ -8,7 +8,7 @@ interface StepCommand {
   readonly path: string | undefined;
   /** Arguments for find(1) that print the 512-byte blocks of each file that may be removed; undefined: unknown. */
   readonly found: readonly string[] | undefined;
-  /** This much of what is found stays. */
+  /** The bytes of the found files that stay. */
   readonly keptBytes: bigint;
 }
 

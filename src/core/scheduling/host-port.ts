@@ -8,7 +8,7 @@ export interface HostPort {
   readonly port: number;
 }
 
-/** The same protocol and port, and one address or the other stands for all. */
+/** Whether protocol and port are equal, and the addresses are equal or one stands for all addresses. */
 export function conflicts(one: HostPort, other: HostPort): boolean {
   return (
     one.port === other.port &&

@@ -26,7 +26,7 @@ function isCounted(name: string): boolean {
   return PLAIN.has(name) || /^hugepages-|^attachable-volumes-|kubernetes\.io\//.test(name) || isExtendedResource(name);
 }
 
-/** Only of resources that the scheduler counts. */
+/** The amounts of the resources that the scheduler counts. */
 export function amountsOf(list: ResourceList): Amounts {
   return new Map([...list].filter(([name]) => isCounted(name)).map(([name, quantity]) => [name, amountOf(name, quantity)]));
 }

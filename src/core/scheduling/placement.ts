@@ -117,7 +117,7 @@ export function kubeletAdmits(pod: SchedulerPod, cluster: Cluster, state: NodeSt
   return rejection ?? (findMatchingUntoleratedTaint(state.node.taints, pod.tolerations, ['NoExecute']) && NOT_TOLERATED);
 }
 
-/** Only for pods that a service or an owner selects. */
+/** The default constraints, for pods that a service or an owner selects. */
 function defaultConstraints(pod: SchedulerPod, { selectors }: Cluster, profile: SchedulerProfile): readonly SpreadConstraint[] {
   const selector = selectors.of(pod);
   return selector === undefined ? [] : profile.defaultConstraints.map((constraint) => ({ ...constraint, selector }));

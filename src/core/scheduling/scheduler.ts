@@ -134,7 +134,7 @@ export class Scheduler {
     return profile && new Placement(pod, this.cluster, profile);
   }
 
-  /** Only the node that the pod is nominated to, if it is feasible now. */
+  /** The node that the pod is nominated to, if it is feasible now. */
   #nominated(placement: Placement, everyNode: boolean): Filtered | undefined {
     const { pod } = placement.input;
     const name = this.cluster.nominationOf(pod) ?? pod.nominatedNodeName;

@@ -9,7 +9,7 @@ import type { SimulatedCluster } from './simulated-cluster.js';
 import type { LivePod } from './simulated-pod.js';
 import type { ScoredNode } from './timeline-event.js';
 
-/** So many nodes are listed with their scores. */
+/** The number of nodes that are listed with their scores. */
 const LISTED = 3;
 
 /** Gives pending pods their nodes, the most important first, whenever something has changed. */

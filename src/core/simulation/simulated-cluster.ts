@@ -32,7 +32,7 @@ export class SimulatedCluster {
   readonly memory: SimulatedMemory;
   readonly events: TimelineEvent[] = [];
   readonly queue = new EventQueue();
-  /** All there ever were, in the order of the dump. */
+  /** All pods of the simulation, ended ones included, in the order of the dump. */
   readonly pods: LivePod[] = [];
   readonly pending = new Set<LivePod>();
   /** Nodes whose kubelet does not answer. */

@@ -52,7 +52,7 @@ export type TimelineEvent = { readonly atNs: bigint } & (
       readonly pod: string;
       readonly replaces?: string;
       readonly node: string;
-      /** So many nodes were possible, of so many. 0: the pod names its node. */
+      /** The number of feasible nodes. 0: the pod names its node. */
       readonly feasible: number;
       /** The scheduler stops when enough are possible. */
       readonly lookedAt: number;

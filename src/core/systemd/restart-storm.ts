@@ -6,7 +6,7 @@ import type { Hold } from './unit-hold.js';
 
 /** The time in which evictions of a unit count. */
 const WINDOW_NS = 600_000_000_000n;
-/** This many evictions in that time are a storm. */
+/** This number of evictions in that time is a storm. */
 const STORM = 3;
 /** The minimum time that a unit is kept stopped after its second eviction. */
 const BACK_OFF_NS = 60_000_000_000n;
@@ -61,7 +61,7 @@ export interface StoppedUnit {
   readonly unit: string;
   readonly decision: number;
   readonly stop: UnitStop | undefined;
-  /** This one included. */
+  /** The number of evictions, this one included. */
   readonly evictions: number;
   /** systemd stops it. Else its processes are killed at once. */
   readonly isGraceful: boolean;

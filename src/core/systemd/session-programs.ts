@@ -18,7 +18,7 @@ const SESSION_PROGRAMS: ReadonlySet<string> = new Set(
     .split(/\s+/),
 );
 
-/** Those of them that are scripts: their executable is the interpreter. */
+/** The programs that are scripts: their executable is the interpreter. */
 const SCRIPTS: ReadonlySet<string> = new Set(['qtile', 'uwsm', 'startx']);
 const INTERPRETER = /^(python|(ba|da)?sh$)/;
 

@@ -10,7 +10,7 @@ export type UnitStop = (
       readonly triggers: readonly string[];
       /** Timers that would start it again; stopped if the unit is held. */
       readonly timers: readonly string[];
-      /** Those that are known to run, without targets. Only these are started again. */
+      /** Dependants that are known to run, without targets. Only these are started again. */
       readonly running: readonly string[];
       /** It restarts by itself if only its processes end. */
       readonly restarts: boolean;
@@ -61,7 +61,7 @@ export interface EmergencyAction {
 export interface KnownUnits {
   /** undefined: not loaded. */
   readonly unit: (name: string) => LoadedUnit | undefined;
-  /** Besides units with ManagedOOMPreference=omit. */
+  /** Whether the unit is protected, beside units with ManagedOOMPreference=omit. */
   readonly isProtected: (unit: { readonly name: string; readonly controlGroup: string }) => boolean;
 }
 
@@ -153,7 +153,7 @@ function restartsWhenEnded(restart: UnitRestart): boolean {
   return restart !== 'no' && restart !== 'on-watchdog';
 }
 
-/** These and all that systemd stops with them, running or not, except `name`. */
+/** The given units and all that systemd stops with them, running or not, except `name`. */
 function stoppedWith(names: readonly string[], { unit }: Pick<KnownUnits, 'unit'>, name: string): Set<string> {
   const found = new Set<string>();
   const add = (other: string): void => {

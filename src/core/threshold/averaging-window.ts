@@ -13,7 +13,7 @@ export function countsFromNs(threshold: Threshold, policy: Policy, { relievedNs 
   return spanNs === 0n ? undefined : relievedNs + spanNs;
 }
 
-/** Those that may cause an eviction now. */
+/** The thresholds that may cause an eviction now. */
 export function counting(thresholds: readonly Threshold[], policy: Policy, state: Pick<State, 'relievedNs'>, nowNs: bigint): Threshold[] {
   return thresholds.filter((threshold) => (countsFromNs(threshold, policy, state) ?? nowNs) <= nowNs);
 }

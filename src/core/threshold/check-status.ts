@@ -48,7 +48,7 @@ export interface PressureCheck {
   readonly signals: readonly CheckedSignal[];
   /** Entries in the order of the list. */
   readonly entries: readonly CheckedEntry[];
-  /** Those with a threshold. */
+  /** The conditions that have a threshold. */
   readonly conditions: readonly CheckedCondition[];
 }
 

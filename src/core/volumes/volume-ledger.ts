@@ -15,7 +15,7 @@ import { findBindings } from './claim-binding.js';
 /** A volume of a CSI driver that a pod needs on its node. */
 export interface Attachment {
   readonly driver: string;
-  /** The same for all pods that have it. */
+  /** The name of the volume, the same for all pods that have it. */
   readonly volume: string;
 }
 

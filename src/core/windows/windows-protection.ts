@@ -56,7 +56,7 @@ export interface EndableProcess {
   readonly name: string;
   /** Windows crashes when it ends. */
   readonly critical: boolean;
-  /** Not 0: Windows refused access to it. */
+  /** The error if Windows refused access to it; 0: it did not. */
   readonly errno: number;
 }
 

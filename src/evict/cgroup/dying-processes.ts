@@ -11,7 +11,7 @@ const FEW = 16;
 export interface DyingProcesses {
   /** Processor time that they have used, in clock ticks of the kernel, mostly 10 ms. */
   readonly ticks: bigint;
-  /** One of them runs, or waits for a processor. */
+  /** Whether one of the processes runs, or waits for a processor. */
   readonly runs: boolean;
 }
 
@@ -22,7 +22,7 @@ export function dyingProcesses(pids: readonly number[], read: (pid: number) => s
   return { ticks: found.reduce((sum, { ticks }) => sum + ticks, 0n), runs: found.some(({ runs }) => runs) };
 }
 
-/** The same, as a part of a sample of the victim. */
+/** The use of the processor as a part of a sample of the victim. */
 export function processorUse(pids: readonly number[]): Pick<VictimSample, 'processorTicks' | 'runs'> {
   const work = dyingProcesses(pids);
   return work === undefined ? {} : { processorTicks: work.ticks, ...(work.runs && { runs: true }) };

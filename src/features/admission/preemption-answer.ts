@@ -26,7 +26,7 @@ export interface PreemptionDocument {
   readonly requested: number;
   readonly used: number;
   readonly capacity: number;
-  /** Those that end, or would. */
+  /** The workloads that end, or would end. */
   readonly workloads: readonly {
     readonly name: string;
     readonly path: string;

@@ -12,7 +12,7 @@ export interface PublishedConditions {
   readonly bootId: string;
   /** The last update, monotonic clock: it cannot be set, and stops while the machine sleeps, as evictd does. */
   readonly updatedNs: bigint;
-  /** The same as RFC 3339, for people. */
+  /** The time of the update as RFC 3339, for people. */
   readonly updated: string;
   readonly monitoringIntervalNs: bigint;
   /** The conditions that are true; `since`: RFC 3339, wall clock. */

@@ -111,7 +111,7 @@ async function done(ask: ActionParts['ask'], what: 'condition' | 'delete', call:
   throw new Refusal(`pod ${nameOf(pod)} cannot be ${what === 'condition' ? 'given its condition' : 'deleted'}`, answer);
 }
 
-/** Not of a node that has reported while this waited. */
+/** Marks a silent node. A node that has reported while this waited is left alone. */
 async function silence({ ask, isSilent, log, event }: ActionParts, name: string): Promise<void> {
   const node = await nodeNow(ask, name);
   const call = node && isSilent(node.node) ? silenceCall(node, now()) : undefined;

@@ -114,7 +114,7 @@ function controllerCommand(): Command {
     .optionsGroup('Options:');
 }
 
-/** So that the leader has stopped before another process may lead. */
+/** Refuses timings with which another process could lead before the leader has stopped. */
 function refuseWrongTimings(options: ControllerOptions): void {
   const [lease, deadline, retry] = [options.leaderElectLeaseDuration, options.leaderElectRenewDeadline, options.leaderElectRetryPeriod];
   if (lease % 1_000_000_000n === 0n && deadline < lease && retry * 12n < deadline * 10n) return;

@@ -27,7 +27,7 @@ export class Election {
   readonly #parts: ElectionParts;
   /** The Lease as the server had it last. undefined: there is none. */
   #lease: { readonly object: object; readonly seen: SeenLease } | undefined;
-  /** This process has written `#lease` last, and need not read it again. */
+  /** Whether this process has written `#lease` last, and need not read it again. */
   #isOwn = false;
   /** The lead ends then without a renewal. undefined: another process leads. */
   #untilNs: bigint | undefined;

@@ -11,7 +11,7 @@ export interface ClauseExplanation {
   readonly met: boolean | null;
   /** What is left until it is met, as text; null: it is met, or could not be read. */
   readonly left: string | null;
-  /** The same as a share of the capacity, 0 to 1. */
+  /** The remaining distance as a share of the capacity, 0 to 1. */
   readonly leftRatio: number | null;
 }
 

@@ -30,7 +30,7 @@ export interface HistoryFilter {
   readonly signals: readonly string[];
   readonly results: readonly string[];
   readonly types: readonly string[];
-  /** Also the types of {@link ON_REQUEST}. */
+  /** Whether to include the types of {@link ON_REQUEST}. */
   readonly all: boolean;
   /** Decisions have all their candidates. false: those near the victim, and the rest is not read. */
   readonly rankings: boolean;

@@ -29,7 +29,7 @@ export interface Places {
   readonly systemd: string;
   readonly logindDropIn: string;
   readonly configFile: string;
-  /** Those of StateDirectory= and RuntimeDirectory=. */
+  /** The directories of StateDirectory= and RuntimeDirectory=. */
   readonly stateDirectory: string;
   readonly runtimeDirectory: string;
   /** The root of RuntimeDirectory=, by each of its names. */

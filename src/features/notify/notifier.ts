@@ -27,7 +27,7 @@ export interface NotifierParts {
   readonly host: Pick<Host, 'openCommandRunner' | 'openOomSignal'>;
   /** The first failure is logged, and the first success after it. */
   readonly reportFailure: (error: string) => void;
-  /** The same, and counts it. */
+  /** Reports the result and counts it. */
   readonly report: (result: NotificationResult, error?: string) => void;
 }
 

@@ -28,7 +28,7 @@ export const openWebhook =
     webhook && new Webhook(webhook, parts, pauses);
 
 interface Delivery {
-  /** The same at each attempt. */
+  /** The id of the notification, the same at each attempt. */
   readonly id: string;
   readonly event: string;
   readonly body: string;

@@ -61,7 +61,7 @@ export class OomScoreAdj {
     });
   }
 
-  /** The same for a workload that is never written to: nothing is kept. */
+  /** Reads the processes of a workload that is never written to: nothing is kept. */
   *measure({ id, path, startOrder }: Workload): Generator<void, readonly OomProcess[]> {
     const known = this.#ledger.get(id)?.members;
     const pids = this.#listing.pids({ path, cgroupId: startOrder }) ?? [];

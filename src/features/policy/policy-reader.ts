@@ -24,7 +24,7 @@ interface Scope {
   /** evictd made these policies: it makes them anew when the cgroup has ended. */
   readonly isMade: boolean;
   readonly values: ReadonlySet<RawValue>;
-  /** Those that match now, in order. */
+  /** The paths that match now, in order. */
   paths: string[];
 }
 

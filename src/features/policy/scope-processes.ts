@@ -8,7 +8,7 @@ import { memcgOf } from '../../host/linux/oom/oom-processes.js';
 import { endableProcess, sessionLeaders } from '../../host/linux/process/endable-processes.js';
 import type { Binding, CgroupHandle } from '../../native/binding.js';
 
-/** One takes about 50 µs, and evictd does nothing else meanwhile. */
+/** The maximum number of processes: one takes about 50 µs, and evictd does nothing else meanwhile. */
 const MAX_PROCESSES = 2048;
 
 /**

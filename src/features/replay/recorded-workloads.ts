@@ -113,7 +113,7 @@ function namesOf(workload: Pick<Workload, 'protection'>): NameFacts {
   return { isOperator: () => protectedAs(workload, 'unit') !== undefined, isNamedByRoot: () => true };
 }
 
-/** Also if another protection comes first. */
+/** Whether the workload has this protection, also if another one comes first. */
 function protectedAs({ protection }: Pick<Workload, 'protection'>, kind: Protection['kind']): Protection | undefined {
   return allProtections(protection).find((each) => each.kind === kind);
 }

@@ -74,7 +74,7 @@ function isSoft({ cause }: Decision): boolean {
 /** A replayed journal record; `time` of the step, by the clock of the recorded machine. */
 export interface TimedRecord {
   readonly time: string;
-  /** The same on the monotonic clock; unique for a step. */
+  /** The time on the monotonic clock; unique for a step. */
   readonly atNs: bigint;
   readonly record: JournalRecord;
 }

@@ -4,7 +4,7 @@ import { findingText } from '../kubernetes/cluster/finding.js';
 import type { SimulationReport } from './simulation-report.js';
 import { changedNodes, headText, outcomeText, share, timelineRows } from './simulation-text.js';
 
-/** So many nodes and rows of the timeline are shown. */
+/** The number of nodes, and of rows of the timeline, that are shown. */
 const MAX_NODES = 300;
 const MAX_ROWS = 5000;
 

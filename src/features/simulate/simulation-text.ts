@@ -11,7 +11,7 @@ import type { SimulationReport } from './simulation-report.js';
 const WIDTH = 80;
 const TIME_WIDTH = 8;
 const VERB_WIDTH = 10;
-/** So many names of pods with the same fate are listed. */
+/** The number of listed names of pods with the same fate. */
 const LISTED_PODS = 6;
 const LISTED_NODES = 20;
 

@@ -136,7 +136,7 @@ export interface CandidatesStatus {
   readonly signal: Signal;
   /** What the workloads are sorted by; null: the order of eviction. */
   readonly order: CandidateOrder | null;
-  /** All workloads. */
+  /** The number of all workloads. */
   readonly total: number;
   /** The first 50 of it. */
   readonly workloads: readonly CandidateStatus[];
@@ -201,7 +201,7 @@ export interface PolicyStatus {
   readonly name: string;
   readonly when: string;
   readonly steps: readonly string[];
-  /** Those where something is happening. */
+  /** The scopes in which something is happening. */
   readonly active: readonly {
     /** Path of the cgroup; '': the node. */
     readonly scope: string;

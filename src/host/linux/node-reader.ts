@@ -63,7 +63,7 @@ export class LinuxNodeReader implements LinuxNode {
   #placed: FilesystemPaths;
   #seenFilesystems: FilesystemsSeen;
   #asksAllocatable = false;
-  /** Not configured, but a threshold asks for them. */
+  /** Filesystems that are not configured, but that a threshold needs. */
   readonly #requestedRoles = new Set<FilesystemRole>();
   readonly #samplers: SignalSamplers;
   readonly stalls = (): ReturnType<PressureAndSwap['stalls']> => this.#parts.own.stalls();

@@ -28,7 +28,7 @@ export interface OrderPlan {
   readonly candidates: readonly OrderCandidate[];
   /** From the wake until the order is carried out. */
   readonly afterNs: bigint;
-  /** The same where the node has grown by more than the candidates have and `slack` bytes: by what, is not known. */
+  /** The time if the node has grown by more than the candidates have and `slack` bytes, by an unknown consumer. */
   readonly unexplainedNs: bigint;
   readonly slack: number;
   /** Monotonic, as all times here. */

@@ -256,7 +256,7 @@ export class Members {
     if (added.length > 0) this.#readTable(Uint32Array.from(added));
   }
 
-  /** All rows, or these; all files, or those of the mask. */
+  /** Reads all rows, or these; all files, or those of the mask. */
   #readTable(rows?: Uint32Array, mask?: number): void {
     const { rowCount, columns } = this.#table;
     if (this.#errors.length < rowCount) {

@@ -115,7 +115,7 @@ export function protectedBelow(path: string, directory: string, names: NameFacts
   return unlisted > 0 ? { kind: 'unlisted' } : undefined;
 }
 
-/** More take too long: an eviction waits. */
+/** The maximum number of cgroups in a victim that are checked: more take too long, because an eviction waits. */
 const MAX_IN_VICTIM = 512;
 
 /**

@@ -14,7 +14,7 @@ const AGAIN_AFTER_NS = 30_000_000_000n;
 interface Known {
   readonly scope: ContainerScope;
   readonly path: string;
-  /** Whose runtime it is; 0: the machine's. */
+  /** The user whose runtime it is; 0: the machine's runtime. */
   readonly uid: number;
   /** undefined: none, or unknown. */
   name: string | undefined;

@@ -30,7 +30,7 @@ export interface DiskMeasurement {
   readonly endedNs: bigint;
   /** `shortSince`: container layers measured before then do not count; left out: no decision depends on it. */
   readonly of: (path: string, shortSince?: ShortSince) => DiskHoldings;
-  /** All holders, workloads or not. */
+  /** All holders of space, workloads or not. */
   readonly holders: DiskHolders;
   readonly problems: readonly SourceProblem[];
 }

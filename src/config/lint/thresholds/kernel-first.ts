@@ -5,7 +5,7 @@ import { floorOf, hardMemoryLimit, type MemoryLimit } from '../limit.js';
 import type { Finding, LintRule, LintSubject } from '../lint-rule.js';
 import type { MachineFacts } from '../machine.js';
 
-/** One thread that touches page after page (docs/lint.md). */
+/** The rate of one thread that touches page after page (docs/lint.md). */
 const FILL_BYTES_PER_MS = 1_500_000n;
 /** evictd sends its signal within this time. */
 const REACTION_MS = 20n;

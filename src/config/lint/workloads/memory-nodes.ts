@@ -41,7 +41,7 @@ function boundFinding(bound: readonly PresentWorkload[]): Finding[] {
   ];
 }
 
-/** Those without processes use no memory. */
+/** Workloads whose memory nodes are not known. Workloads without processes do not count: they use no memory. */
 function unknownFinding(unknown: readonly PresentWorkload[]): Finding[] {
   const [first] = unknown;
   if (first === undefined) return [];

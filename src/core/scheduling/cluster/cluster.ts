@@ -19,7 +19,7 @@ interface ClusterImage {
 /** What a cluster starts with. Pods on unknown nodes, and without a node, are left out. */
 export interface ClusterContent {
   readonly nodes: readonly SchedulerNode[];
-  /** Those with a nodeName are placed there. */
+  /** Pods; those with a nodeName are placed there. */
   readonly pods?: readonly SchedulerPod[];
   /** Labels by namespace. */
   readonly namespaces?: ReadonlyMap<string, Labels>;

@@ -42,7 +42,7 @@ export const interPodAffinity: FilterPlugin = ({ pod, cluster: { groups } }) => 
 
 type Related = Pick<SchedulerPod, 'namespace' | 'labels' | 'podAntiAffinity'>;
 
-/** Those that a term matches, and those with terms of their own. */
+/** The groups that a term matches, and the groups with terms of their own. */
 function relatedGroups(groups: PodGroups, namespace: string, terms: readonly PodAffinityTerm[]): ReadonlySet<PodGroup> {
   return new Set([...groups.about(namespace), ...terms.flatMap((term) => [...groups.matching(term)])]);
 }

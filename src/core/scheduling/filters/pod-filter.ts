@@ -17,7 +17,7 @@ export interface PlacementInput {
   readonly pod: SchedulerPod;
   readonly cluster: Cluster;
   readonly profile: SchedulerProfile;
-  /** Those of the pod, or else those of the profile. */
+  /** The constraints of the pod, or else those of the profile. */
   readonly constraints: readonly SpreadConstraint[];
   /** Nodes without one of the topology labels get no score for the spread. */
   readonly requiresAllTopologies: boolean;

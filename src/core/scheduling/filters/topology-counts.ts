@@ -9,7 +9,7 @@ export class TopologyCounts {
     return this.#counts.size === 0;
   }
 
-  /** All sums are zero. */
+  /** Whether all sums are zero. */
   get isZero(): boolean {
     for (const byValue of this.#counts.values()) for (const count of byValue.values()) if (count !== 0) return false;
     return true;

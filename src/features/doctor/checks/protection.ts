@@ -58,7 +58,7 @@ function detailOf({ path, minBytes, usageBytes }: CgroupProtection): Detail {
 /** The kernel subtracts 90 % of all memory from the score, so almost every other process comes first. */
 const SAFE = -900;
 
-/** Only of a running evictd: that of this process means nothing. */
+/** oom_score_adj of the running evictd: that of this process means nothing. */
 export const oomScoreAdjCheck = defineCheck(
   'service.oom-score-adj',
   ['subject', 'service'],

@@ -37,7 +37,7 @@ function byReason(listed: readonly ListedWorkload[]): Readonly<Record<string, De
   return counts;
 }
 
-/** Whose login sessions are protected, and which of them the sources name. */
+/** The operators whose login sessions are protected, and the sessions that the sources name. */
 export const operatorsCheck = defineCheck('workloads.operators', ['operators', 'workloads'], ({ operators: found, workloads }, id) => {
   const { operators, unread } = found;
   const uids = new Set(operators.map(({ uid }) => uid));

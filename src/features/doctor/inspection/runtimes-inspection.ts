@@ -14,9 +14,9 @@ import { crashesNotedIn } from '../../../state/run-file.js';
 import type { CrashFacts, PauseFacts } from '../machine-facts.js';
 
 export interface ExaminedRuntimes {
-  /** Those of the sources; each has answered or timed out. */
+  /** The runtimes of the sources; each has answered or timed out. */
   readonly runtimes: readonly ContainerRuntime[];
-  /** Those that `run` would use. */
+  /** The filesystems that `run` would use. */
   readonly filesystems: FilesystemPaths;
   /** systemd has answered or timed out. undefined: no source selects managed units. */
   readonly managedOom?: ManagedOom | undefined;

@@ -93,7 +93,7 @@ function evictionText(eviction: Eviction): string {
   return parts.filter((part) => part !== '').join('; ');
 }
 
-/** Those of the decision. They are in the outcome where they were read after the signal. */
+/** The processes of the decision. They are in the outcome if they were read after the signal. */
 function processesIn({ decision, outcome }: Eviction): string {
   const recorded = decision?.processes ?? outcome?.processes;
   const processes = Array.isArray(recorded) ? (recorded as readonly unknown[]) : [];

@@ -32,7 +32,7 @@ export interface InstallRequest {
   readonly stateDirectory: string;
   readonly runtimeDirectory: string;
   readonly logind: LogindRequest;
-  /** Also starts the service, or restarts it if it changed. */
+  /** Whether to start the service, or restart it if it changed. */
   readonly now: boolean;
   readonly dryRun: boolean;
 }

@@ -9,7 +9,7 @@ import { SERVICE, SLICE } from './units.js';
 
 export interface UninstallRequest {
   readonly dryRun: boolean;
-  /** That of the service. */
+  /** The configuration file of the service. */
   readonly configFile: string;
   readonly directories: EvictdDirectories;
 }

@@ -30,7 +30,7 @@ export interface WindowsInstallRequest {
   readonly configFile: string;
   /** --config names it, so the administrator knows that it exists. */
   readonly configNamed: boolean;
-  /** Also starts the service, or restarts it if it changed. */
+  /** Whether to start the service, or restart it if it changed. */
   readonly now: boolean;
   readonly dryRun: boolean;
 }

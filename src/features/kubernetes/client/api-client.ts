@@ -41,7 +41,7 @@ export interface WatchRequest extends Pick<ApiRequest, 'path' | 'query' | 'withi
 /** The size limit of one answer, and of one event. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
 const KEEP_ALIVE_MS = 15_000;
-/** One of them is for the watch. */
+/** The connections, one of which is for the watch. */
 const CONNECTIONS = 6;
 
 /** A client of one API server. Its requests are limited: see {@link RateLimit}. */

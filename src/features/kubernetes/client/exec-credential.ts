@@ -4,7 +4,7 @@ import { documentOf, items, member, textOf, timeOf, type Field } from '../../../
 
 const WITHIN_MS = 10_000;
 const MAX_BYTES = 1 << 20;
-/** So long before a credential expires the program runs again: clocks differ. */
+/** The time before a credential expires at which the program runs again: clocks differ. */
 const EARLY_MS = 10_000;
 
 interface ExecCredential {

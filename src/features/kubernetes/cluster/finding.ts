@@ -14,7 +14,7 @@ export interface Finding {
   /** 'Pod shop/web'; '': text that is not an object. */
   readonly object: string;
   readonly message: string;
-  /** More objects with the same message. */
+  /** The number of further objects with the same message. */
   more: number;
 }
 

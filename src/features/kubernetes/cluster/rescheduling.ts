@@ -34,7 +34,7 @@ export async function forecastRescheduling(
   }
 }
 
-/** So many nodes are named, of those that fit and of the others. */
+/** The number of nodes that are named, of those that fit and of the others. */
 const NAMED = 3;
 
 export function reschedulingText(found: Rescheduling): string {

@@ -34,7 +34,7 @@ interface Failure {
   readonly why: string;
 }
 
-/** So many take up to an hour. Then no permission will come, and other pods need the room. */
+/** The number of refusals, which take up to an hour, after which no permission will come, and other pods need the room. */
 const MAX_REFUSALS = 120;
 /** A webhook that fails for each patch must not hold the DELETE; a server that fails for a moment must not cost the condition. */
 const MAX_CONDITION_ERRORS = 3;

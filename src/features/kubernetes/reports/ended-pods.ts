@@ -32,7 +32,7 @@ export class EndedPods {
     if (pod !== undefined) this.#onRestart(pod);
   }
 
-  /** All pods that the API server has. */
+  /** Called with all pods that the API server has. */
   listed(pods: readonly Json[]): void {
     const uids = new Set(pods.map(uidOf));
     for (const uid of this.#byUid.keys()) if (!uids.has(uid)) this.#byUid.delete(uid);

@@ -16,7 +16,7 @@ const MAX_ERRORS = 2;
 export class SendOrder {
   /** Uids of the pods that come last, in this order. */
   readonly #last = new Set<string>();
-  /** The same, where the server has answered no call since: all are tried in the order of their age once it does. */
+  /** Uids of pods that come last until the server answers a call. Then all are tried in the order of their age. */
   readonly #unproved = new Set<string>();
   /** Uids of the pods whose call has failed in this round. */
   readonly #failed = new Set<string>();

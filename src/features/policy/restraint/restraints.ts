@@ -6,7 +6,7 @@ import { messageOf } from '../../../errors.js';
 
 interface Held {
   readonly restraint: Restraint;
-  /** Those that want it. The last one gives it back. */
+  /** The policies that want the restraint. The last one lifts it. */
   readonly policies: Set<string>;
   /** Another thread is writing it. */
   isWriting: boolean;
@@ -42,7 +42,7 @@ export class Restraints {
     return this.retry();
   }
 
-  /** One more policy wants what is in force for a workload. false: nothing is. */
+  /** Adds a policy that wants the restraint in force for a workload. false: none is in force. */
   join(kind: RestraintKind, target: string, policy: string): boolean {
     return this.#held.get(keyOf(kind, target))?.policies.add(policy) !== undefined;
   }

@@ -15,7 +15,7 @@ const IMAGES: ReadonlyMap<number, string> = new Map([
   [0x28cd3d45, 'cramfs'],
   [0x7275, 'romfs'],
 ]);
-/** The same by FUSE (squashfuse; snapd in containers; an AppImage), which need not be mounted read-only. */
+/** Images by FUSE (squashfuse; snapd in containers; an AppImage), which need not be mounted read-only. */
 const FUSE_IMAGE = /^fuse\.(?:squashfuse(?:_ll)?|snapfuse|erofsfuse|fuseiso|dwarfs|.*\.AppImage)$/;
 const OVERLAY = 0x794c7630;
 const BTRFS = 0x9123683e;

@@ -23,7 +23,7 @@ const OLD_NS = 30_000_000_000n;
 const ANSWERED_WITHIN_NS = 10_000_000_000n;
 /** A start causes many signals. */
 const PAUSE_MS = 200;
-/** More units of a user are not read. */
+/** The maximum number of units of a user that are read. */
 const MAX_PER_USER = 512;
 
 interface Entry {

@@ -33,7 +33,7 @@ export class CurrentStatistics {
     return this.#isBehind;
   }
 
-  /** The same for the native layer, which cannot correct: the statistics explain the usage. */
+  /** The condition for the native layer, which cannot correct: the statistics explain the usage. */
   get condition(): OrderCondition {
     return { value: this.cgroup.explained, atLeast: -Number(this.#unexplained + SLACK) };
   }

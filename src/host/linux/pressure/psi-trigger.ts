@@ -9,7 +9,7 @@ interface Total {
   readonly stalledUs: bigint;
 }
 
-/** More entries than this in one window add no precision. */
+/** The maximum number of entries in one window; more add no precision. */
 const PARTS = 16n;
 /**
  * The last readings of one `total=`, to know the share of the window before any moment by interpolation. A gap of more

@@ -118,7 +118,7 @@ export class Inhibitor {
   }
 }
 
-/** None where there were no descriptors. */
+/** The streams of the child; none if there were no descriptors. */
 function streamsOf({ stdin, stdout, stderr }: ChildProcess): Socket[] {
   return [stdin, stdout, stderr].filter(Boolean) as unknown as Socket[];
 }

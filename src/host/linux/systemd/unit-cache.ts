@@ -26,7 +26,7 @@ interface Entry {
   unit: LoadedUnit | undefined;
   /** When the last complete reading was asked for. */
   readAtNs: bigint | undefined;
-  /** That reading was for a decision. */
+  /** Whether that reading was for a decision. */
   decides: boolean;
   /** When what changes without a signal was last asked for. */
   refreshedAtNs: bigint;

@@ -11,7 +11,7 @@ const ALL_BYTES = 2n ** 63n - 1n;
  * systemd reads some of them from its cgroup.
  */
 const OWN = ['ControlGroup', 'MemoryMin', 'MemoryLow', 'ManagedOOMPreference', 'TimeoutStopUSec', 'Restart'] as const;
-/** Those of them that `systemctl set-property` changes. systemd signals no such change. */
+/** The properties that `systemctl set-property` changes. systemd signals no such change. */
 const SETTABLE: readonly string[] = ['MemoryMin', 'MemoryLow', 'ManagedOOMPreference'] satisfies (typeof OWN)[number][];
 const STOPS_WITH = ['RequiredBy', 'RequisiteOf', 'BoundBy', 'ConsistsOf', 'PropagatesStopTo'];
 const ENDS_WITH = ['BoundBy', 'PropagatesStopTo'];
@@ -70,7 +70,7 @@ export function unitCalls(name: string): readonly UnitCall[] {
   return [{ call: all, property: undefined }, ...own];
 }
 
-/** Those of them that tell what may have changed without a signal. */
+/** The calls for properties that may change without a signal. */
 export function settingCalls(name: string): readonly UnitCall[] {
   return unitCalls(name).filter(({ property = '' }) => SETTABLE.includes(property));
 }
