@@ -1,8 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { checkedJson } from '../storage/checked-json.js';
 import { putRecord, RECORD_HEADER_BYTES, recordAt } from '../storage/crc-record.js';
 import { openFixedFile, openExistingFile, type FixedFile } from '../storage/fixed-file.js';
 import { jsonText } from '../core/name/json-text.js';
+import { attempt } from '../errors.js';
 
 const RECORD = 0x4f445645; // 'EVDO'
 const SIZE = 64 * 1024;
@@ -82,11 +85,19 @@ export function orderIn(path: string): FoundOrder | undefined {
   return existsSync(path) ? foundIn(readFileSync(path)) : undefined;
 }
 
+function orderRecord(): z.ZodMiniType<OrderRecord> {
+  return z.object({
+    ...{ line: z.string(), state: z.string(), atLeast: z.number() },
+    ...{ limit: z.string().check(z.regex(/^\d{1,20}$/)), stays: z.optional(z.number()) },
+  }) as z.ZodMiniType<OrderRecord>;
+}
+
 function foundIn(content: Buffer): FoundOrder | undefined {
   if (content.length < RECORD_AT || content.readBigUInt64LE(0) === 0n) return undefined;
   const record = recordAt(content, RECORD_AT, RECORD);
   if (record === undefined) return undefined;
-  const prepared = JSON.parse(record.text) as OrderRecord;
+  const prepared = attempt(() => checkedJson(record.text, orderRecord()));
+  if (prepared === undefined) return undefined;
   const [node, value] = [content.readDoubleLE(16), content.readDoubleLE(24)];
   const seen = { available: Number(prepared.limit) - 1 - (node - prepared.atLeast), expectedBytes: value - (prepared.stays ?? 0) };
   return {

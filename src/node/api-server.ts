@@ -19,9 +19,9 @@ export function openApiServer(
   parts: Pick<Parts, 'env' | 'dryRun' | 'log' | 'acting'>,
 ): ApiServer | undefined {
   if (config === undefined) return undefined;
-  const podsFile = join(runtimeDirectory, `${instance}.pods.json`);
+  const podsFile = deferred.openPodsFile(join(runtimeDirectory, `${instance}.pods.json`), selectHost().readBootId());
   return new deferred.Kubernetes({
-    ...{ config, podsFile, bootId: selectHost().readBootId(), bootNs: (): bigint => native.bootTimeNs() },
+    ...{ config, podsFile, bootNs: (): bigint => native.bootTimeNs() },
     ...parts,
   });
 }

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import * as z from 'zod/mini';
 import type { LoadedConfig, WrittenConfig } from '../config/config.js';
+import { checkedJson } from '../storage/checked-json.js';
 import { replaceFileSync } from '../storage/directory.js';
 import { attempt } from '../errors.js';
 
@@ -31,6 +33,14 @@ export class LastGoodConfiguration {
   }
 }
 
+/** Settings are checked as those of a file are. */
+function written(): z.ZodMiniType<WrittenConfig> {
+  const flags = z.record(z.string(), z.union([z.string(), z.array(z.string())]));
+  const files = z.array(z.object({ file: z.string(), settings: z.unknown() }));
+  const platform = z.union([z.object({ os: z.literal('linux') }), z.object({ os: z.literal('windows'), programData: z.string() })]);
+  return z.object({ files, flags, platform: z.optional(platform) }) as z.ZodMiniType<WrittenConfig>;
+}
+
 /** The configuration of the newest evictd that runs or was killed. undefined: there is none, or it cannot be read. */
 export function lastGoodConfiguration(runtimeDirectory: string): WrittenConfig | undefined {
   try {
@@ -38,7 +48,7 @@ export function lastGoodConfiguration(runtimeDirectory: string): WrittenConfig |
       /^configuration-.+\.json$/.test(name) ? join(runtimeDirectory, name) : [],
     );
     const [newest] = paths.map((path) => ({ path, atMs: statSync(path).mtimeMs })).sort((a, b) => b.atMs - a.atMs);
-    return newest && (JSON.parse(readFileSync(newest.path, 'utf8')) as WrittenConfig);
+    return newest && checkedJson(readFileSync(newest.path, 'utf8'), written());
   } catch {
     return undefined;
   }

@@ -1,4 +1,7 @@
 import { readFileSync } from 'node:fs';
+import * as z from 'zod/mini';
+import { checkedJson } from '../storage/checked-json.js';
+import { writtenInteger, writtenPid } from '../storage/written-number.js';
 import { isSharingViolation, replaceFileSync } from '../storage/directory.js';
 import { errnoName } from '../errors.js';
 
@@ -16,13 +19,12 @@ export interface RequestAnswer {
   readonly message?: string;
 }
 
-/** An older evictd has written no warnings. */
-interface Written {
-  readonly pid: number;
-  readonly beganNs: string;
-  readonly refused?: readonly string[];
-  readonly warnings?: readonly string[];
-  readonly message?: string;
+function written() {
+  const lines = z.array(z.string());
+  return z.object({
+    ...{ pid: writtenPid(), beganNs: writtenInteger(), refused: z.optional(lines) },
+    ...{ warnings: z.optional(lines), message: z.optional(z.string()) }, // an older evictd has written no warnings
+  });
 }
 
 /** @param request  'reload', 'resume' */
@@ -35,11 +37,11 @@ export function writeAnswer(path: string, { beganNs, ...rest }: RequestAnswer): 
   replaceFileSync(path, `${JSON.stringify({ beganNs: String(beganNs), ...rest })}\n`, 0o600);
 }
 
-/** The answer to the last request; undefined: there was none. */
+/** The answer to the last request; undefined: there was none. Throws if the file is invalid. */
 export function readAnswer(path: string): RequestAnswer | undefined {
   try {
-    const { pid, beganNs, refused, warnings = [], message } = JSON.parse(readFileSync(path, 'utf8')) as Written;
-    return { pid, beganNs: BigInt(beganNs), refused, warnings, ...(message !== undefined && { message }) };
+    const { pid, beganNs, refused, warnings = [], message } = checkedJson(readFileSync(path, 'utf8'), written());
+    return { pid, beganNs, refused, warnings, ...(message !== undefined && { message }) };
   } catch (error) {
     if (errnoName(error) === 'ENOENT' || isSharingViolation(error)) return undefined;
     throw error;

@@ -1,6 +1,8 @@
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import * as z from 'zod/mini';
+import { checkedJson } from '../storage/checked-json.js';
 import { attempt, errnoName } from '../errors.js';
 
 /** More do not matter. */
@@ -72,8 +74,7 @@ export class ResetFile {
 
 /** None where evictd has not written it. */
 function bootsIn(text: string | undefined): readonly string[] {
-  const boots = attempt(() => JSON.parse(text ?? '[]') as unknown);
-  return Array.isArray(boots) ? boots.filter((boot) => typeof boot === 'string') : [];
+  return attempt(() => checkedJson(text ?? '[]', z.array(z.string()))) ?? [];
 }
 
 function unlessAbsent(error: unknown): undefined {

@@ -1,5 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { checkedJson } from '../storage/checked-json.js';
 import { replaceFileSync } from '../storage/directory.js';
 import { attempt } from '../errors.js';
 
@@ -23,9 +25,7 @@ export function crashesNotedIn(path: string): number {
 
 /** undefined: not written by evictd. */
 function lastRun(text: string): LastRun | undefined {
-  const { bootId, crashesMs } = attempt(() => JSON.parse(text) as Partial<LastRun>) ?? {};
-  if (typeof bootId === 'string' && Array.isArray(crashesMs)) return { bootId, crashesMs: crashesMs.filter(Number.isFinite) };
-  return undefined;
+  return attempt(() => checkedJson(text, z.object({ bootId: z.string(), crashesMs: z.array(z.number()) })));
 }
 
 /**

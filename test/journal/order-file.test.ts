@@ -65,6 +65,13 @@ test('an order that was only prepared, or whose record is torn, is not read', ()
   file.close();
 });
 
+test('an order of another shape is none, although its checksum is right', () => {
+  const file = new OrderFile(path);
+  carryOut(file.bytesOf({ ...RECORD, limit: 'all of it' }));
+  file.close();
+  expect(orderIn(path)).toBeUndefined();
+});
+
 test('the file has its full size from the start, and a record that does not fit is refused', () => {
   const file = new OrderFile(path);
   const { size, blocks } = statSync(path);

@@ -58,9 +58,12 @@ test('a run of another boot is not a crash', () => {
   expect(crashingAt([10, 20], { path, bootId: 'next' })).toEqual([0, 1]);
 });
 
-test('a damaged file is a run that crashed', () => {
+test.each([
+  ['damaged file', '{"bootId":"bo'],
+  ['file of another shape', '{"bootId":"boot","crashesMs":["0","1","2"]}'],
+])('a %s is a run that crashed', (_rule, text) => {
   const path = place();
-  writeFileSync(path, '{"bootId":"bo');
+  writeFileSync(path, text);
   expect(crashingAt([0], { path })).toEqual([1]);
 });
 

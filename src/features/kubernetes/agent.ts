@@ -9,7 +9,6 @@ import type { Json } from '../../kubernetes/json.js';
 import type { Log } from '../../log/log.js';
 import type { NodePods } from '../../monitor/ports/node-pods.js';
 import type { SourceProblem } from '../../monitor/ports/ports.js';
-import { BootFile } from '../../storage/boot-file.js';
 import { isPermitted } from './access-review.js';
 import type { ApiClient } from './client/api-client.js';
 import { ApiClients } from './client/api-clients.js';
@@ -17,6 +16,7 @@ import { ownNamespace } from './client/in-cluster.js';
 import { ClusterReports, type ClusterReportsParts } from './reports/cluster-reports.js';
 import { readControllers } from './read-controllers.js';
 import { PodStore } from './pod-store.js';
+import type { PodsFile } from './pods-file.js';
 import { ListWatch, type ObjectsSeen } from './list-watch.js';
 
 export { FormerApiServer as FormerApiServer } from './former-api-server.js';
@@ -26,9 +26,8 @@ export interface AgentParts {
   readonly nodeName: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The file with the last known pods. */
-  readonly podsFile: string;
+  readonly podsFile: PodsFile;
   readonly dryRun: boolean;
-  readonly bootId: string;
   /** CLOCK_BOOTTIME. */
   readonly bootNs: () => bigint;
   /** undefined: the agent of a single reading, which calls `problem` instead. */
@@ -37,14 +36,6 @@ export interface AgentParts {
   readonly acting?: ClusterReportsParts;
 }
 
-/** The content of the file of last known pods. */
-interface SavedPods {
-  readonly node: string;
-  readonly confirmedBootNs: string;
-  readonly pods: readonly string[];
-}
-
-const FILE_VERSION = 1;
 /** Changes within this time are saved together. */
 const SAVED_AFTER_MS = 1_000;
 /** The interval of saves without a change, by which the saved age of the pods may be wrong. */
@@ -65,7 +56,6 @@ export class Agent implements NodePods {
   readonly #clients: ApiClients;
   readonly #client: ApiClient;
   readonly #watch: ListWatch<Json>;
-  readonly #file: BootFile<SavedPods>;
   readonly #requests = new Map<string, number>();
   /** Resolves when the API server has listed the pods, or the first attempt has failed. */
   readonly reported: Promise<void>;
@@ -82,8 +72,7 @@ export class Agent implements NodePods {
   /** @param mostWaitMs  between two attempts. Tests wait less */
   constructor(parts: AgentParts, mostWaitMs?: number) {
     this.#parts = parts;
-    const { config, env, nodeName, podsFile, bootId } = parts;
-    this.#file = new BootFile(podsFile, bootId, FILE_VERSION);
+    const { config, env, nodeName } = parts;
     this.#restore();
     this.#clients = new ApiClients(env, (method, code) => {
       const key = `${method} ${code}`;
@@ -220,10 +209,10 @@ export class Agent implements NodePods {
   #restore(): void {
     const { log, nodeName } = this.#parts;
     try {
-      const saved = this.#file.load();
+      const saved = this.#parts.podsFile.load();
       if (saved === undefined || saved === 'of another boot' || saved.node !== nodeName) return;
       this.#store.restore(saved.pods);
-      this.#confirmedBootNs = BigInt(saved.confirmedBootNs);
+      this.#confirmedBootNs = saved.confirmedBootNs;
       log?.info(`pods that are known from the run before: ${String(this.#store.pods.length)}`);
     } catch (error) {
       this.#store.replace([]);
@@ -241,9 +230,9 @@ export class Agent implements NodePods {
   #save(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const { nodeName, log } = this.#parts;
+    const { nodeName, podsFile, log } = this.#parts;
     try {
-      this.#file.save({ node: nodeName, confirmedBootNs: String(this.#confirmedBootNs ?? 0n), pods: this.#store.texts });
+      podsFile.save({ node: nodeName, confirmedBootNs: String(this.#confirmedBootNs ?? 0n), pods: this.#store.texts });
       this.#savedBootNs = this.#confirmedBootNs ?? 0n;
       this.#saveFails = false;
     } catch (error) {

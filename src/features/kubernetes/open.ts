@@ -11,6 +11,8 @@ import type { FormerApiServer, LeavingParts } from './former-api-server.js';
 import { nodeNameOf } from './node-name.js';
 import { reportedNodesOf } from './reports/reported-node.js';
 
+export { openPodsFile } from './pods-file.js';
+
 /**
  * Removes the conditions and taints that a previous evictd set at an API server that is not configured any more.
  *

@@ -1,4 +1,6 @@
+import * as z from 'zod/mini';
 import { BootFile } from '../../storage/boot-file.js';
+import { writtenInteger, writtenPid } from '../../storage/written-number.js';
 
 /** A process with a value that evictd wrote or is about to write. */
 export interface FoundProcess {
@@ -25,10 +27,10 @@ export interface FoundWorkload {
 
 /** The original values, in a file that outlives evictd. Pids are valid until the next boot. */
 export class FoundFile {
-  readonly #file: BootFile<{ readonly workloads: readonly Stored[] }>;
+  readonly #file: BootFile<Contents<FoundWorkload>, Contents<Stored>>;
 
   constructor(path: string, bootId: string) {
-    this.#file = new BootFile(path, bootId, VERSION);
+    this.#file = new BootFile(path, bootId, VERSION, contents);
   }
 
   get path(): string {
@@ -38,9 +40,7 @@ export class FoundFile {
   /** undefined: no file. Empty if the file is of another boot. Throws if the file is invalid. */
   load(): readonly FoundWorkload[] | undefined {
     const content = this.#file.load();
-    if (content === undefined) return undefined;
-    if (content === 'of another boot') return [];
-    return content.workloads.map((workload) => ({ ...workload, cgroupId: BigInt(workload.cgroupId) }));
+    return content === 'of another boot' ? [] : content?.workloads;
   }
 
   /** Atomic: the old content stays if writing fails. */
@@ -56,3 +56,16 @@ export class FoundFile {
 const VERSION = 1;
 
 type Stored = Omit<FoundWorkload, 'cgroupId'> & { readonly cgroupId: string };
+interface Contents<Workload> {
+  readonly workloads: readonly Workload[];
+}
+
+function contents(): z.ZodMiniType<Contents<FoundWorkload>> {
+  const score = z.int().check(z.minimum(-1000), z.maximum(1000));
+  const process = z.object({ pid: writtenPid(), start: z.string(), found: score, left: z.boolean() });
+  const workload = {
+    ...{ id: z.string(), name: z.string(), path: z.string(), cgroupId: writtenInteger() },
+    ...{ found: score, written: z.array(score), processes: z.array(process) },
+  };
+  return z.object({ workloads: z.array(z.object(workload)) });
+}

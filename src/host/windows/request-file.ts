@@ -1,17 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import * as z from 'zod/mini';
+import { checkedJson } from '../../storage/checked-json.js';
+import { writtenPid } from '../../storage/written-number.js';
 import { replaceFileSync } from '../../storage/directory.js';
-import type { Request, Requests } from '../requests.js';
+import type { Requests } from '../requests.js';
 
 const LOOK_MS = 250;
 
-interface Written {
-  readonly pid: number;
-  readonly what: Request | 'stop';
-  /** Identifies the request: the file stays after it was read. */
-  readonly id: string;
+/** `id` identifies the request: the file stays after it was read. */
+function written() {
+  return z.object({ pid: writtenPid(), what: z.enum(['reload', 'resume', 'stop']), id: z.string() });
 }
+type Written = z.infer<ReturnType<typeof written>>;
 
 /** The path beside the lock: only accounts that may write to the runtime directory can make a request. */
 function requestPath(lock: string): string {
@@ -51,10 +53,10 @@ export function listenToRequests(lock: string, requests: Requests): { close(): v
   };
 }
 
-/** undefined: none, or it is being replaced and is read again. */
+/** undefined: none, or it is being replaced and is read again, or it is no request. */
 async function readRequest(path: string): Promise<Written | undefined> {
   try {
-    return JSON.parse(await readFile(path, 'utf8')) as Written;
+    return checkedJson(await readFile(path, 'utf8'), written());
   } catch {
     return undefined;
   }

@@ -1,7 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { checkedJson } from '../../storage/checked-json.js';
+import { writtenPid } from '../../storage/written-number.js';
 import { replaceFileSync } from '../../storage/directory.js';
-import { errnoName, asError } from '../../errors.js';
+import { attempt, errnoName, asError } from '../../errors.js';
 import { loadAddon } from '../../native/load.js';
 import { asWindows } from '../../native/windows-addon.js';
 import type { WindowsBinding } from '../../native/windows-binding.js';
@@ -47,14 +50,16 @@ export function lockHolder(lock: string): number | undefined {
   return holderOf(lock)?.pid;
 }
 
-/** The record, current or not. undefined: none. */
+/** The record, current or not. undefined: none, or evictd has not written it. */
 export function recordedHolder(lock: string): RecordedHolder | undefined {
+  let text: string;
   try {
-    return JSON.parse(readFileSync(holderPath(lock), 'utf8')) as RecordedHolder;
+    text = readFileSync(holderPath(lock), 'utf8');
   } catch (error) {
-    if (errnoName(error) === 'ENOENT' || error instanceof SyntaxError) return undefined;
+    if (errnoName(error) === 'ENOENT') return undefined;
     throw error;
   }
+  return attempt(() => checkedJson(text, z.object({ pid: writtenPid(), version: z.string(), createdAt: z.string() })));
 }
 
 /** The processes that hold lock files in a directory. */

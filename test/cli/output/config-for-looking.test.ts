@@ -41,7 +41,10 @@ test("with errors in the files the command uses the running evictd's configurati
 });
 
 test('with errors in the files and no running evictd the command uses the defaults', () => {
-  const { config, said } = looked({ config: written(BROKEN), runtimeDirectory: scratch() });
+  const runtimeDirectory = scratch();
+  const file = { file: '/etc/evictd.yaml', settings: { oomScoreAdj: 'qos' } };
+  writeFileSync(join(runtimeDirectory, 'configuration-machine.json'), JSON.stringify({ files: file, flags: {} })); // of another shape
+  const { config, said } = looked({ config: written(BROKEN), runtimeDirectory });
   expect(config.oomScoreAdj).toBe('off');
   expect(said).toContain('this command uses the defaults');
 });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { EndedPod } from '../../../src/core/kubernetes/pending-deletion.js';
+import { openPodsFile } from '../../../src/features/kubernetes/pods-file.js';
 import { Agent, type AgentParts } from '../../../src/features/kubernetes/agent.js';
 import { ClusterReports } from '../../../src/features/kubernetes/reports/cluster-reports.js';
 import { Kubernetes } from '../../../src/features/kubernetes/open.js';
@@ -37,9 +38,8 @@ const parts = (more: Partial<AgentParts> = {}): AgentParts => ({
   ...{
     nodeName: NODE,
     env: {},
-    podsFile: join(directory, 'pods.json'),
+    podsFile: openPodsFile(join(directory, 'pods.json'), 'boot'),
     dryRun: false,
-    bootId: 'boot',
     bootNs: () => process.hrtime.bigint(),
   },
   log: { info: (message) => logged.push(message), warn: (message) => logged.push(message) },
@@ -145,11 +145,14 @@ test('the pods of the run before are known at once with their age, but not those
   const next = agentOf({ bootNs: () => process.hrtime.bigint() + 3_600_000_000_000n });
   expect([names(next), next.hasReported]).toEqual([['a'], true]);
   expect(next.ageNs()).toBeGreaterThanOrEqual(3_600_000_000_000n);
-  expect(names(agentOf({ bootId: 'another' }))).toEqual([]);
+  expect(names(agentOf({ podsFile: openPodsFile(join(directory, 'pods.json'), 'another') }))).toEqual([]);
   expect(names(agentOf({ nodeName: 'node-2' }))).toEqual([]);
-  writeFileSync(join(directory, 'pods.json'), '{"version":1,"bootId":"boot","node":"node-1","pods":["{"]}');
+  writeFileSync(join(directory, 'pods.json'), '{"version":1,"bootId":"boot","node":"node-1","confirmedBootNs":"1","pods":["{"]}');
   expect(names(agentOf())).toEqual([]);
-  expect(logged).toEqual(['pods that are known from the run before: 1', expect.stringContaining('cannot be read') as string]);
+  writeFileSync(join(directory, 'pods.json'), '{"version":1,"bootId":"boot","node":"node-1","confirmedBootNs":true,"pods":[]}');
+  expect(agentOf().hasReported).toBe(false);
+  const unread = expect.stringContaining('cannot be read') as string;
+  expect(logged).toEqual(['pods that are known from the run before: 1', unread, unread]);
 });
 
 test('without a change the saved age of the pods is at most some minutes too old', async () => {

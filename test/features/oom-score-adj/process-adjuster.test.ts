@@ -379,9 +379,14 @@ describe('what is kept', () => {
     expect(next.log.lines).toEqual([]);
   });
 
-  test('is removed with a warning if the file is invalid', () => {
+  const workload = { id: '/a#1', name: 'a', path: '/a', cgroupId: '1', found: 0, written: [900] };
+  const ofNoProcess = { ...workload, processes: [{ pid: -1, start: '1', found: 0, left: false }] };
+  test.each([
+    ['that was cut off', '{"version":'],
+    ['with a process id of another shape', JSON.stringify({ version: 1, bootId: readBootId(), workloads: [ofNoProcess] })],
+  ])('is removed with a warning if the file is one %s, and no process is touched', (_rule, text) => {
     const { adjuster, file, log } = net();
-    writeFileSync(file, '{"version":');
+    writeFileSync(file, text);
     adjuster.takeOver();
     expect(adjuster.restore()).toEqual({ processes: 0, failed: 0 });
     expect(log.codes).toEqual(['EVICTD_OOM_SCORE_ADJ_LOST']);

@@ -103,13 +103,18 @@ describe.runIf(freezers.length > 0)('what is throttled or frozen', () => {
   });
 });
 
-test('a file that cannot be read is reported, and nothing is throttled or frozen', () => {
+const killing = { kind: 'freeze', target: '/a#1', path: '/a', directory: '/sys/fs/cgroup/a', id: '1', before: '1', written: '0' };
+const restraints = [{ ...killing, file: 'cgroup.kill' }];
+test.each([
+  ['that was cut off', '{'],
+  ['with another control file', JSON.stringify({ version: 2, bootId: readBootId(), lock: '', restraints })],
+])('a file %s is reported, and nothing is throttled or frozen', (_rule, text) => {
   const file = freshFile();
-  writeFileSync(file, '{');
+  writeFileSync(file, text);
   const { restraints, log } = ladder({ file });
   expect(restraints.takeOver()).toEqual([]);
   expect(log.codes).toEqual(['EVICTD_RESTRAINT_UNREAD']);
-  expect(readFileSync(file, 'utf8')).toBe('{');
+  expect(readFileSync(file, 'utf8')).toBe(text);
 });
 
 test('a file of another boot is ignored, because its cgroups are others', () => {

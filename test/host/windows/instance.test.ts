@@ -69,10 +69,12 @@ test.each<[rule: string, entry: Pick<ProcessEntry, 'pid' | 'createdAt'> | undefi
   expect(recordedHolder(path)?.pid).toBe(process.pid);
 });
 
-test('a missing or truncated record means no holder', () => {
+test('a missing or truncated record, or one of another shape, means no holder', () => {
   expect(recordedHolder(path)).toBeUndefined();
   writeFileSync(join(directory, 'machine.holder.json'), '{"pid":');
   expect(holderOf(path, native)).toBeUndefined();
+  writeFileSync(join(directory, 'machine.holder.json'), JSON.stringify({ pid: [process.pid], version: '1', createdAt: '200' }));
+  expect(recordedHolder(path)).toBeUndefined();
 });
 
 test('a failed write of the record does not lose the lock', () => {
@@ -95,7 +97,7 @@ test('without a list of processes there is no boot ID', () => {
   expect(readBootId({ processes: refused })).toBe('');
 });
 
-test('a request is delivered once, but not one for another process or from before', async () => {
+test('a request is delivered once, but not one for another process, from before or of another shape', async () => {
   const requests: string[] = [];
   askByFile(path, process.pid, 'stop');
   const listening = listenToRequests(path, {
@@ -108,6 +110,8 @@ test('a request is delivered once, but not one for another process or from befor
   });
   askByFile(path, process.pid + 1, 'stop');
   await eventually('a request', () => readFileSync(join(directory, 'machine.request.json'), 'utf8') !== '');
+  writeFileSync(join(directory, 'machine.request.json'), JSON.stringify({ pid: process.pid, what: 'other', id: 'a' }));
+  await pause(600); // two looks
   askByFile(path, process.pid, 'reload');
   await eventually('the request arrives', () => requests.length > 0);
   utimesSync(join(directory, 'machine.request.json'), 1, 1);

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import * as z from 'zod/mini';
 import { BootFile } from '../../../storage/boot-file.js';
 import { makeDirectorySync } from '../../../storage/directory.js';
+import { writtenInteger } from '../../../storage/written-number.js';
 import type { Restraint } from './restraint.js';
 
 const VERSION = 2;
@@ -11,6 +13,18 @@ const VERSION = 2;
 export const HELD_DIRECTORY = '/run/evictd';
 
 type Stored = Omit<Restraint, 'id'> & { readonly id: string };
+interface Contents<One> {
+  readonly lock: string;
+  readonly restraints: readonly One[];
+}
+
+function contents(): z.ZodMiniType<Contents<Restraint>> {
+  const restraint = {
+    ...{ kind: z.enum(['throttle', 'freeze']), target: z.string(), path: z.string(), directory: z.string(), id: writtenInteger() },
+    ...{ file: z.enum(['memory.high', 'cgroup.freeze', 'freezer.state']), before: z.string(), written: z.string() },
+  };
+  return z.object({ lock: z.string(), restraints: z.array(z.object(restraint)) });
+}
 
 /** @param lock  the lock file that an evictd holds as long as it lives */
 export function restraintFilePath(lock: string, directory = HELD_DIRECTORY): string {
@@ -29,11 +43,11 @@ export function restraintFilesIn(directory: string): readonly string[] {
 
 /** The restraints of an evictd, in a file that outlives it. Inodes are valid until the next boot. */
 export class RestraintFile {
-  readonly #file: BootFile<{ readonly lock: string; readonly restraints: readonly Stored[] }>;
+  readonly #file: BootFile<Contents<Restraint>, Contents<Stored>>;
   readonly #lock: string;
 
   constructor(path: string, bootId: string, lock: string) {
-    this.#file = new BootFile(path, bootId, VERSION);
+    this.#file = new BootFile(path, bootId, VERSION, contents);
     this.#lock = lock;
   }
 
@@ -44,7 +58,7 @@ export class RestraintFile {
   /** Empty: no file, or of another boot. Throws if the file is invalid. */
   load(): readonly Restraint[] {
     const content = this.#file.load();
-    return typeof content === 'object' ? content.restraints.map(({ id, ...rest }) => ({ ...rest, id: BigInt(id) })) : [];
+    return typeof content === 'object' ? content.restraints : [];
   }
 
   /** The lock file of the evictd that has written it. undefined: not known. */
