@@ -1,5 +1,6 @@
 import type { Leak } from '../budget/growth.js';
 import type { MemoryGrowth } from '../budget/memory-growth.js';
+import type { SwapHolders } from '../budget/swap-holders.js';
 import type { LiftedPauses } from '../budget/lifted-pauses.js';
 import type { ExhaustedBudget } from '../budget/eviction-budget.js';
 import type { DrainEffect } from '../drain/drain.js';
@@ -84,6 +85,8 @@ export type Effect =
       readonly leak?: Leak;
       /** For memory: the growth since the last eviction or since evictions wait. Left out: not known. */
       readonly growth?: MemoryGrowth;
+      /** With `alert-only` of swap.available. */
+      readonly swap?: SwapHolders;
     } & Joined)
   /** Start a unit that was kept stopped, and the units stopped with it. */
   | { readonly kind: 'release'; readonly hold: Hold }

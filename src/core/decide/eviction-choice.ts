@@ -1,4 +1,5 @@
 import { memoryBase } from '../budget/growth-base.js';
+import { swapHolders } from '../budget/swap-holders.js';
 import { growersIn, growthSince, isStatic, leakIn } from '../budget/growth.js';
 import { measuredRanking } from '../rank/victim-selection.js';
 import { alert, attempt } from '../rank/episode-alert.js';
@@ -185,12 +186,19 @@ function reclaim(
 }
 
 /** Thresholds of io, cpu or swap alone do not identify the workload that causes them. They alert and evict nothing. */
-export function alertOnly({ observations }: Pick<ChoiceContext, 'observations'>, before: Chosen, thresholds: readonly Threshold[]): Chosen {
+export function alertOnly(
+  { policy, observations, candidates }: Pick<ChoiceContext, 'policy' | 'observations' | 'candidates'>,
+  before: Chosen,
+  thresholds: readonly Threshold[],
+): Chosen {
   let chosen = before;
   for (const threshold of thresholds) {
     const observation = observations.observed.get(threshold.signal);
     if (isResourceThreshold(threshold) || observation === undefined) continue;
-    chosen = alert(chosen, 'alert-only', { threshold, observation, ...joined(threshold, observations) });
+    const isNew = !chosen.settled.has(`alert-only ${thresholdId(threshold)}`);
+    const isOfSwap = threshold.signal === 'swap.available' && policy.hasWorkloadSource;
+    const swap = isNew && isOfSwap ? { swap: swapHolders(candidates().usages, observation) } : {};
+    chosen = alert(chosen, 'alert-only', { threshold, observation, ...joined(threshold, observations), ...swap });
   }
   return chosen;
 }

@@ -1,6 +1,7 @@
 import type { ExhaustedBudget } from '../budget/eviction-budget.js';
 import type { Leak } from '../budget/growth.js';
 import { growthText } from '../budget/memory-growth.js';
+import { swapText } from '../budget/swap-holders.js';
 import { amountOf, amountOfBytes, amountOfResource, counted } from '../quantity/amount.js';
 import { holdersText } from '../disk/disk-holder.js';
 import { ofResource } from '../disk/disk-holding.js';
@@ -170,12 +171,13 @@ function nodeText({ decision: { cause }, nodeAfter }: Outcome): string {
 }
 
 type Alert = ThresholdReading &
-  Pick<Extract<Effect, { kind: 'alert' }>, 'alert' | 'decision' | 'holders' | 'budget' | 'leak' | 'growth' | 'pause'>;
+  Pick<Extract<Effect, { kind: 'alert' }>, 'alert' | 'decision' | 'holders' | 'budget' | 'leak' | 'growth' | 'swap' | 'pause'>;
 
 /** Why nothing is evicted, and what has grown. */
 export function alertMessage(alert: Alert): string {
   const grown = alert.growth === undefined ? '' : growthText(alert.growth);
-  return grown === '' ? reasonText(alert) : `${reasonText(alert)}; ${grown}`;
+  const swapped = alert.swap === undefined ? '' : swapText(alert.swap);
+  return [reasonText(alert), grown, swapped].filter((text) => text !== '').join('; ');
 }
 
 function reasonText({ alert, ...reading }: Alert): string {

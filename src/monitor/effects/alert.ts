@@ -58,6 +58,12 @@ function growersOf({ growth }: Alert): JsonObject {
   return { growers, grownForSeconds: Number(growth.forNs) / 1e9, ...unread };
 }
 
+function swapOf({ swap }: Alert): JsonObject {
+  if (swap === undefined) return {};
+  const swapHolders = swap.workloads.map(({ swapBytes, ...workload }) => ({ ...workload, swapBytes: jsonInteger(swapBytes) }));
+  return { swapHolders, swapOutsideBytes: jsonInteger(swap.otherBytes) };
+}
+
 export function alertRecord(effect: Alert): JournalRecord {
   return {
     type: 'alert',
@@ -69,6 +75,7 @@ export function alertRecord(effect: Alert): JournalRecord {
     ...budgetOf(effect),
     ...leakOf(effect),
     ...growersOf(effect),
+    ...swapOf(effect),
     message: alertMessage(effect),
   };
 }

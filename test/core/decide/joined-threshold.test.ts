@@ -6,9 +6,10 @@ import type { Observation, Observations } from '../../../src/core/signal/observa
 import { KUBELET_SIGNALS, SIGNALS, WHOLE_SHARE, isPressure, type Signal } from '../../../src/core/signal/signal.js';
 import { initialState, type Policy, type State } from '../../../src/core/decide/state.js';
 import { step } from '../../../src/core/decide/step.js';
+import type { Candidates } from '../../../src/core/workload/workload.js';
 import { allMet, byEvictionPriority, thresholdId } from '../../../src/core/threshold/threshold.js';
 import { listed } from '../listed.js';
-import { candidates, Gi, input, Mi, policy, SECOND, threshold, workload } from '../support.js';
+import { candidates, Gi, input, Mi, policy, SECOND, stats, threshold, workload } from '../support.js';
 
 /** Amounts in MiB of 1 GiB; pressure in percent. undefined: not read. */
 type Readings = Partial<Record<Signal, number>>;
@@ -149,6 +150,25 @@ describe('a step with a joined threshold', () => {
     expect(loop.effects(4, calm)).toEqual(['cleared']);
     loop.effects(14, calm);
     expect([loop.effects(15, readings), loop.effects(17, readings)]).toEqual([['met'], ['alert alert-only']]);
+  });
+
+  test.each<[rule: string, hasWorkloadSource: boolean, reads: number]>([
+    ['the workloads are read once per episode, for the alert', true, 1],
+    ['none are read without a source', false, 0],
+  ])('swap.available alone: %s', (_rule, hasWorkloadSource, reads) => {
+    const swap = { ...policy([listed('swap.available<10%', 'hard')]), hasWorkloadSource };
+    let listings = 0;
+    const found = (): Candidates => {
+      listings += 1;
+      return { usages: [{ workload: workload('web'), stats: stats({ swapBytes: 7n }) }], unreadable: [], timeNs: 0n };
+    };
+    const at = (seconds: number) => input(BigInt(seconds) * SECOND, read(seconds, { 'swap.available': 10 }), { candidates: found });
+    const first = step(swap, initialState, at(1));
+    const [made] = first.effects.flatMap((effect) => (effect.kind === 'alert' ? effect : []));
+    const named = made?.swap?.workloads.map(({ name, swapBytes }) => [name, swapBytes]);
+    expect(named).toEqual(hasWorkloadSource ? [['web', 7n]] : undefined);
+    step(swap, first.state, at(2));
+    expect(listings).toBe(reads);
   });
 
   test('an alert-only threshold beside an evicting one: both act', () => {

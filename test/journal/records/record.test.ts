@@ -170,6 +170,8 @@ test('an alert names the workload that has grown', () => {
     message: expect.stringMatching(/; in the last 3s db \(never evicted: critical\) grew by 9MiB, cgroup \/backup grew by 2MiB$/) as string,
   });
   expect(alertRecord({ ...alert, growth: { forNs: 3n * SECOND, growers: [] } })).not.toHaveProperty('growers');
+  const swap = { workloads: [{ name: 'db', path: '/db', protection: 'critical', swapBytes: 7n }], otherBytes: 9n };
+  expect(alertRecord({ ...alert, swap })).toMatchObject({ swapHolders: [{ ...swap.workloads[0], swapBytes: 7 }], swapOutsideBytes: 9 });
 });
 
 test('a start record has the evictions that continue, or the reason why the saved state was discarded', () => {
