@@ -22,7 +22,7 @@ const EXAMPLES = [
   'evictd run --record /var/lib/evictd/recording.gz',
 ];
 
-/** systemd does not start evictd again with a wrong configuration: what the evictd before has frozen is thawed now. */
+/** systemd does not start evictd again with a wrong configuration: what the previous evictd has frozen is thawed now. */
 async function loadedOrLifted(options: RunOptions): Promise<LoadedConfig> {
   try {
     return configFromOptions(options);

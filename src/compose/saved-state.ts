@@ -30,17 +30,17 @@ export interface SavedStateParts {
   readonly log: Pick<Log, 'info' | 'warn'>;
 }
 
-/** The state of the evictd before, and the file that keeps it up to date. */
+/** The state of the previous evictd, and the file that keeps it up to date. */
 export interface SavedStateAccess {
   readonly restored: RestoredState;
   readonly keeper: StateKeeper;
-  /** An evictd before has saved it in this boot. */
+  /** A previous evictd has saved it in this boot. */
   readonly isOfThisBoot: boolean;
   /** Records the outcome of decisions that are no longer in the state. To be called after the record of the start. */
   settle(): void;
   /**
-   * The decision of a standing order that an evictd before did not live to see, and that continues; undefined: there is
-   * none. One that was found too late to continue is in `restored`, with the evictions that are abandoned.
+   * The decision of a standing order that was carried out as the previous evictd ended, and that continues; undefined: there
+   * is none. One that was found too late to continue is in `restored`, with the evictions that are abandoned.
    */
   readonly ordered: Decision | undefined;
   /** Creates the file if there was no space for it before. Never throws. */

@@ -66,7 +66,7 @@ export class Monitor {
     this.#idleReadings = new IdleReadings(parts, this.#rehearsal);
   }
 
-  /** Rehearses an eviction, continues those of the evictd before, arms the notifiers, and makes the first pass. */
+  /** Rehearses an eviction, continues those of the previous evictd, arms the notifiers, and makes the first pass. */
   start(): void {
     this.#running = true;
     if (this.policy.hasWorkloadSource) this.#rehearsal.compile(this.policy);

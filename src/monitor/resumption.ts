@@ -6,7 +6,7 @@ import type { RestoredState } from '../state/saved-state.js';
 import type { Victims } from './victims.js';
 
 /**
- * Continues the evictions in flight of the evictd before, as far as the configuration permits. Returns whether that has
+ * Continues the evictions in flight of the previous evictd, as far as the configuration permits. Returns whether that has
  * to be checked again.
  */
 export function resume(victims: Victims, { state, signals, abandoned }: RestoredState, candidates: Candidates): boolean {

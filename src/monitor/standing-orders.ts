@@ -46,7 +46,7 @@ const SLACK = 8 * 1024 * 1024;
 export interface StandingOrderParts {
   readonly order: StandingOrder;
   readonly file: Pick<OrderFile, 'bytesOf' | 'clear' | 'found'>;
-  /** Carried out for the evictd before, which ended before it knew, and continued. undefined: none. */
+  /** The decision of an order that was carried out as the previous evictd ended, and that continues. undefined: none. */
   readonly found: Decision | undefined;
   readonly journal: Pick<Journal, 'line' | 'record'>;
   readonly keeper: Pick<StateKeeper, 'text'>;
@@ -90,7 +90,7 @@ export class StandingOrders {
   #longestNs = 0n;
   /** No other order before: they would take too much time. */
   #restsUntilNs = 0n;
-  /** The file has an order of the evictd before that does not continue, until the state is saved. */
+  /** The file has an order of the previous evictd that does not continue, until the state is saved. */
   #hasLeftover: boolean;
 
   /** @param afterNs  0: none is ever placed */

@@ -138,7 +138,7 @@ export function pendingDeletionsOf(saved: unknown): PendingDeletions {
   });
 }
 
-/** What the evictd before has left. @param inFlight  serials of evictions whose outcome is still to be recorded */
+/** The deletions that the previous evictd left. @param inFlight  serials of evictions whose outcome is still to be recorded */
 export function continued(saved: unknown, inFlight: ReadonlySet<number>): PendingDeletions {
   return pendingDeletionsOf(saved).flatMap((pod) => {
     if (inFlight.has(pod.decision)) return [pod];

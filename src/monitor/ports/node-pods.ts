@@ -25,7 +25,7 @@ export interface PodEvictionRequest {
   readonly workload: Workload;
   readonly cause: EvictionCause;
   readonly graceNs: bigint;
-  /** An evictd before may have asked already. */
+  /** A previous evictd may have asked already. */
   readonly isResumed: boolean;
 }
 

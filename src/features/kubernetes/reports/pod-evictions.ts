@@ -25,7 +25,7 @@ export interface ApiPodEvictionsParts {
   readonly metrics: Pick<Metrics, 'budgetViolated' | 'podEvictionRefused'>;
 }
 
-/** The evictions in flight of the evictd before. */
+/** The evictions in flight of the previous evictd. */
 export interface RestoredEvictions {
   readonly state: { readonly evictions: readonly EvictionInFlight[] };
   readonly signals: ReadonlyMap<number, SentSignals>;

@@ -11,7 +11,7 @@ export interface ReportedNode {
   readonly isDrainKnown: boolean;
 }
 
-/** What the evictd before has saved: the node in its configuration first, then those of earlier ones. */
+/** The nodes that the previous evictd saved: that of its configuration first, then those of earlier configurations. */
 export function reportedNodesOf(saved: unknown): readonly ReportedNode[] {
   return [saved].flat().flatMap((one) => reportedNodeOf(one) ?? []); // an older evictd has saved one
 }
