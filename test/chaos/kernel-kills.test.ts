@@ -39,7 +39,12 @@ test.each<[rule: string, journal: string, seen: string, excused: string | undefi
     WITH_BATCH,
     undefined,
   ],
-  ['the same for another resource', WITHOUT_YIELD.replace('3 batch;', '3 batch pid.available;'), WITH_BATCH, undefined],
+  [
+    'other programs used the memory that an eviction for another resource freed',
+    WITHOUT_YIELD.replace('3 batch;', '3 batch pid.available;'),
+    WITH_BATCH,
+    undefined,
+  ],
   ['an alert named no-yield, and each eviction freed enough', `${JOURNAL} 25 alert no-yield`, SEEN, undefined],
   [
     'enough became available for a moment',

@@ -32,8 +32,18 @@ test.each<[rule: string, args: string[], message: string, hint: string]>([
     "unknown command 'chek' (Did you mean check?)",
     'evictd --help',
   ],
-  ['the same with -h behind other words', ['chek', 'it', '-h'], "unknown command 'chek' (Did you mean check?)", 'evictd --help'],
-  ['the same below a command', ['config', 'chek', '--help'], "unknown command 'chek' (Did you mean check?)", 'evictd config --help'],
+  [
+    'an unknown command with a similar existing one and -h behind other words',
+    ['chek', 'it', '-h'],
+    "unknown command 'chek' (Did you mean check?)",
+    'evictd --help',
+  ],
+  [
+    'an unknown subcommand with a similar existing one and -h',
+    ['config', 'chek', '--help'],
+    "unknown command 'chek' (Did you mean check?)",
+    'evictd config --help',
+  ],
   ['a command that exists only below another', ['schema'], "unknown command 'schema' (Did you mean config schema?)", 'evictd --help'],
   [
     'a name that the documentation uses for a command',

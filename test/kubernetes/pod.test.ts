@@ -95,7 +95,11 @@ describe('the requests of a pod', () => {
     ['null is zero', { containers: [container('c', { memory: null })] }, 0n],
     ['binary amounts end at 2^63-1', { containers: [container('c', { memory: '9000Ei' })] }, (2n ** 63n - 1n) * NANO],
     ['decimal requests are not capped at 2^63', { containers: [container('c', { memory: '20E' })] }, 20n * 10n ** 18n * NANO],
-    ['nor do sums', { containers: [container('a', { memory: '8Ei' }), container('b', { memory: '8Ei' })] }, 2n * (2n ** 63n - 1n) * NANO],
+    [
+      'sums of requests are not capped at 2^63',
+      { containers: [container('a', { memory: '8Ei' }), container('b', { memory: '8Ei' })] },
+      2n * (2n ** 63n - 1n) * NANO,
+    ],
   ])('%s', (_rule, spec, memory) => {
     expect(workloadOfPod(podDocument({ spec })).requests.memory).toBe(memory);
   });

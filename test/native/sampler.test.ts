@@ -238,22 +238,28 @@ async function periodOf(value: number, limits: readonly number[], options: Parti
 describe('the period of the sampler', () => {
   test.each<[rule: string, value: number, limits: number[], periodMs: number, options?: Partial<SamplerOptions>]>([
     ['a quarter of the time to the limit at the rate', 0, [1000], 250],
-    ['… to the nearest limit', 0, [5000, 400, 1000], 100],
+    ['is a quarter of the time to the nearest limit at the rate', 0, [5000, 400, 1000], 100],
     ['is at least the shortest', 0, [1], 1],
     ['is at least its own shortest', 0, [20], 7, { minPeriodMs: 7 }],
     ['is at most the longest', 0, [1_000_000], 10_000],
     ['is at most its own longest', 0, [1_000_000], 50, { maxPeriodMs: 50 }],
     ['is the longest without limits', 0, [], 10_000],
     ['beyond a limit 100 ms, to see it come back', 1_000_000, [1000], 100],
-    ['… less where the next limit is near', 1000, [500, 1008], 2],
+    ['is shorter than 100 ms beyond a limit if the next limit is near', 1000, [500, 1008], 2],
     ['a faster rate shortens it', 0, [1000], 25, { maxRatePerSecond: 10_000 }],
     ['for an idle value is its idle time', 0, [1], 300, { restPeriodMs: 300 }],
-    ['… which makes nothing sooner', 0, [4000], 1000, { restPeriodMs: 300 }],
-    ['… nor later than the longest', 0, [1], 50, { restPeriodMs: 300, maxPeriodMs: 50 }],
-    ['… nor than beyond a limit', 1000, [500, 1001], 100, { restPeriodMs: 300 }],
+    ['is not shortened by an idle time', 0, [4000], 1000, { restPeriodMs: 300 }],
+    ['is not longer than the longest because of an idle time', 0, [1], 50, { restPeriodMs: 300, maxPeriodMs: 50 }],
+    ['is not longer than beyond a limit because of an idle time', 1000, [500, 1001], 100, { restPeriodMs: 300 }],
     ['for an idle value allows for the rate at which it may begin to rise', 0, [1000], 500, { restRatePerSecond: 500 }],
-    ['… if that is later than its rest', 0, [1000], 600, { restRatePerSecond: 500, restPeriodMs: 600 }],
-    ['… and not sooner than at the assumed rate', 0, [1000], 250, { restRatePerSecond: 5000 }],
+    [
+      'for an idle value is its idle time, if that is later than its rate allows',
+      0,
+      [1000],
+      600,
+      { restRatePerSecond: 500, restPeriodMs: 600 },
+    ],
+    ['for an idle value is no shorter than at the assumed rate', 0, [1000], 250, { restRatePerSecond: 5000 }],
   ])('%s', async (_rule, value, limits, periodMs, options) => {
     expect(await periodOf(value, limits, options)).toBe(periodMs);
   });

@@ -30,7 +30,7 @@ test.each<[rule: string, name: string, isProtected: boolean]>([
 
 test.each<[rule: string, controlGroup: string, isProtected: boolean]>([
   ['evictd runs in it', '/system.slice/guard.service', true],
-  ['… further below', '/system.slice', true],
+  ['evictd runs further below it', '/system.slice', true],
   ['a cgroup in another one', '/system.slice/guard.service2', false],
   ['a unit without a cgroup', '', false],
 ])('the protection of a unit whose name users may choose: %s', (_rule, controlGroup, isProtected) => {

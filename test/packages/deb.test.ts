@@ -28,7 +28,7 @@ describe.each(['amd64', 'arm64'])('the Debian package for %s', (architecture) =>
   });
 });
 
-test('for amd64 installs and checks in a new Debian; removed it leaves configuration and enablement, purged nothing', () => {
+test('the package for amd64 installs and checks in a new Debian; removed it leaves configuration and enablement, purged nothing', () => {
   const said = join(scratch, 'said');
   const inside = (line: string): string => `--customize-hook=chroot "$1" sh -euc '${line}' >> ${said}`;
   const left = 'find /etc /run /usr /var -name "*evictd*" ! -path "/var/lib/dpkg/info/*" | sort';
@@ -49,7 +49,7 @@ test('for amd64 installs and checks in a new Debian; removed it leaves configura
   expect(removed.split('\n').filter((path) => !path.includes('/systemd/'))).toEqual(['/etc/evictd', '']);
 }, 900_000);
 
-test('for arm64 prints its version, and checks, under emulation', () => {
+test('the package for arm64 prints its version, and checks, under emulation', () => {
   run('dpkg-deb', '--extract', debOf('arm64'), scratch);
   const [node, program] = ['node', 'dist/evictd.js'].map((file) => join(scratch, 'usr/lib/evictd', file)) as [string, string];
   const evictd = (...args: string[]): string => run('qemu-aarch64-static', '-L', SYSROOT, node, program, ...args);

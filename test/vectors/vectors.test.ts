@@ -78,7 +78,7 @@ describe('the runner of vectors', () => {
       'nano',
     ],
     [
-      'nor the thousandths',
+      'wrong thousandths beside a right value',
       'quantity.jsonl',
       '{"name":"a","input":"-1","expect":{"ok":true,"string":"-1","canonical":"-1","format":"DecimalSI","sign":-1,"nano":"-1000000000","milli":"-1001","valueObserved":"1","valueDocumented":"-1"}}',
       'milli',

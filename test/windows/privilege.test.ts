@@ -9,7 +9,7 @@ test('SeDebugPrivilege is enabled if the token has it, and false if it was remov
   expect(spawnSync('build\\wine\\privilege_test.exe', { stdio: 'ignore' }).status).toBe(0);
 });
 
-test("it may be enabled repeatedly (Wine's token has it)", () => {
+test("SeDebugPrivilege may be enabled repeatedly (Wine's token has it)", () => {
   expect([native.enableDebugPrivilege(), native.enableDebugPrivilege()]).toEqual([true, true]);
 });
 

@@ -130,7 +130,11 @@ test.each<[wrong: string, policy: string, issues: string[]]>([
   ['the root cgroup', '{name: a, when: age > 1h, scope: {cgroup: //}, then: [notify]}', ['47 EVICTD_CONFIG_VALUE']],
   ['a relative cgroup', '{name: a, scope: {cgroup: a.slice}, when: age > 1h, then: [notify]}', ['31 EVICTD_CONFIG_PATH']],
   ['a metric of cgroups without a scope', '{name: a, when: swap.available exists & age > 1h, then: [notify]}', ['45 EVICTD_CONFIG_METRIC']],
-  ['the same in unless', '{name: a, when: swap.available exists, unless: age > 1h, then: [notify]}', ['52 EVICTD_CONFIG_METRIC']],
+  [
+    'a metric of cgroups without a scope in unless',
+    '{name: a, when: swap.available exists, unless: age > 1h, then: [notify]}',
+    ['52 EVICTD_CONFIG_METRIC'],
+  ],
   [
     'an unknown metric and a wrong amount',
     '{name: a, when: memory.avail < 1 | memory.available < 5, then: [notify]}',

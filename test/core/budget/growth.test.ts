@@ -37,7 +37,7 @@ test.each<[rule: string, before: Known, now: Known, grown: bigint, curable: bigi
   ['files on a tmpfs stay after an eviction', uses(50n), uses(90n, { staysBytes: 30n * Mi }), 40n, 10n],
   ['a workload whose use was not known before', {}, uses(20n), 0n, 0n],
   ['an upper bound before is not a measured value …', uses(80n, { workingSetAtMost: true }), uses(100n), 0n, 0n],
-  ['… nor is an upper bound now', uses(20n), uses(80n, { workingSetAtMost: true }), 0n, 0n],
+  ['an upper bound now is not a measured value', uses(20n), uses(80n, { workingSetAtMost: true }), 0n, 0n],
 ])('growth of a workload: %s', (_rule, before, now, grown, curable) => {
   const { workloads } = growthSince(base({ a: before }), 'memory.available', ranked({ a: now }), 0n);
   expect(workloads.map((one) => [one.grown / Mi, one.curable / Mi])).toEqual(grown === 0n ? [] : [[grown, curable]]);

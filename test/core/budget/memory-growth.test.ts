@@ -90,7 +90,7 @@ test.each<[rule: string, before: readonly [Sizes, Sizes?, Others?], after: reado
 test.each<
   [rule: string, counters: readonly [Sizes, Sizes], tmpfs: readonly [Sizes | undefined, Sizes], grown: Readonly<Record<string, bigint>>]
 >([
-  ['one that was not there', [{ Shmem: 0n }, { Shmem: 9n }], [{}, { '/run/x': 9n }], { '/run/x': 9n }],
+  ['a tmpfs that was not mounted before', [{ Shmem: 0n }, { Shmem: 9n }], [{}, { '/run/x': 9n }], { '/run/x': 9n }],
   [
     'the largest first, and the rest',
     [{ Shmem: 1n }, { Shmem: 10n }],

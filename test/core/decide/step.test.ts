@@ -107,10 +107,10 @@ describe('outcome', () => {
     ['processes left: still dying', 0.5, { usageBytes: 299n * Mi }, undefined],
     ['a removed cgroup freed what the node got back', 0.5, { processes: 0, usageBytes: undefined, removed: true }, 'killed batch 300Mi'],
     ['usage stands still, and no other eviction is due: still dying', 12.92, {}, undefined],
-    ['… but not for ever', 12.93, {}, 'failed batch 0Mi'],
+    ['a victim whose usage stands still fails in the end, though no other eviction is due', 12.93, {}, 'failed batch 0Mi'],
     ['an error of the kill call: failed', 0.001, { error: 'EPERM' }, 'failed batch 0Mi'],
     ['an error that passes: still dying', 0.5, { error: 'EMFILE', passing: 'unsent' }, undefined],
-    ['… but not for ever, either', 13, { error: 'EMFILE', passing: 'unsent' }, 'failed batch 0Mi'],
+    ['a victim with a temporary error fails in the end', 13, { error: 'EMFILE', passing: 'unsent' }, 'failed batch 0Mi'],
     ['ended before the signal: nothing happened', 0.001, { processes: undefined, vanished: true, error: 'ENOENT' }, 'vanished batch 0Mi'],
     ['an error, but no process is left: killed', 0.001, { processes: 0, usageBytes: 0n, error: 'EPERM' }, 'killed batch 300Mi'],
   ])('%s', (_rule, seconds, reading, outcome) => {

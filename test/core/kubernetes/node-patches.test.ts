@@ -15,7 +15,12 @@ test.each<[rule: string, given: unknown, isSet: boolean, taints: unknown]>([
     true,
     [{ key: OWN.key, effect: 'NoSchedule', timeAdded: 'now' }],
   ],
-  ['… and stays', node({ ...STALE }, { ...OWN }), true, [OWN].map(({ key, value, effect }) => ({ key, value, effect }))],
+  [
+    'the taint of the configuration stays',
+    node({ ...STALE }, { ...OWN }),
+    true,
+    [OWN].map(({ key, value, effect }) => ({ key, value, effect })),
+  ],
   ['the taint is set beside the others', node(SAME_KEY), true, [SAME_KEY, { key: OWN.key, effect: 'NoSchedule', timeAdded: 'now' }]],
   ['the taint is already set', node({ ...OWN }), true, undefined],
   ['the taint has another value', node({ ...OWN, value: 'x' }), true, [{ key: OWN.key, effect: 'NoSchedule', timeAdded: 'now' }]],
@@ -39,10 +44,10 @@ const shows = (unschedulable: boolean, ...conditions: object[]) => ({
 
 test.each<[rule: string, given: unknown, isWanted: boolean, unschedulable: boolean | null | undefined]>([
   ['evictd cordons it when its condition is there', shows(false, CORDONED), true, true],
-  ['… and not before: nothing would say that evictd has done it', shows(false), true, undefined],
+  ['evictd does not cordon the node before its condition is there, because nothing would show that it did', shows(false), true, undefined],
   ['the node is already cordoned', shows(true), true, undefined],
   ['evictd uncordons what it has cordoned', shows(true, CORDONED), false, null],
-  ['… and not what another program has', shows(true), false, undefined],
+  ['evictd does not uncordon what another program has cordoned', shows(true), false, undefined],
   ['another program has uncordoned the node', shows(false, CORDONED), false, undefined],
 ])('a cordon: %s', (_rule, given, isWanted, unschedulable) => {
   const call = cordonPatch(given, isWanted);
@@ -73,7 +78,7 @@ test.each<[rule: string, given: unknown, wanted: Partial<WantedConditions>, cond
     [gone('EvictdMemoryPressure')],
   ],
   [
-    '… of the types of a kubelet',
+    'a condition of an earlier configuration is removed, also if it is of a type of the kubelet',
     shows(false, { type: 'DiskPressure', message: 'evictd: the' }),
     { names: 'own' },
     [...own, gone('DiskPressure')],
@@ -81,7 +86,7 @@ test.each<[rule: string, given: unknown, wanted: Partial<WantedConditions>, cond
   ['evictd is going to cordon the node', shows(false), { isCordoned: true }, [CORDONED]],
   ['another program has cordoned the node', shows(true), { isCordoned: true }, undefined],
   ['the node stays cordoned by evictd', shows(true, CORDONED), { isCordoned: true }, undefined],
-  ['… with a heartbeat', shows(true, CORDONED), { isCordoned: true, names: 'own' }, [...own, CORDONED]],
+  ['the node stays cordoned by evictd, with a heartbeat', shows(true, CORDONED), { isCordoned: true, names: 'own' }, [...own, CORDONED]],
   ['evictd is going to uncordon it: the condition stays until then', shows(true, CORDONED), {}, undefined],
   ['the node is not cordoned any more', shows(false, CORDONED), {}, [gone('EvictdCordoned')]],
 ])('conditions: %s', (_rule, given, wanted, conditions) => {
@@ -98,13 +103,13 @@ const runs = (bootID: string, unschedulable: boolean, ...conditions: object[]) =
 
 test.each<[rule: string, given: unknown, expected: CordonOf | undefined]>([
   ['the message names this boot', shows(true, CORDONED), 'this boot'],
-  ['… and the kubelet does', runs('b', true, CORDONED), 'this boot'],
+  ['the message and the kubelet name this boot', runs('b', true, CORDONED), 'this boot'],
   [
     'the cordon names another boot, and the kubelet the current one',
     runs('b', true, { ...CORDONED, message: `${MESSAGE}2` }),
     'earlier boot',
   ],
-  ['… and no kubelet says', runs('', true, { ...CORDONED, message: `${MESSAGE}2` }), 'earlier boot'],
+  ['the cordon names another boot, and no kubelet reports', runs('', true, { ...CORDONED, message: `${MESSAGE}2` }), 'earlier boot'],
   ['the cordon and the kubelet name another boot', runs('b2', true, { ...CORDONED, message: `${MESSAGE}2` }), 'other machine'],
   ['another program has cordoned the node', shows(true), undefined],
   ['the node is uncordoned', UNCORDONED, undefined],

@@ -30,7 +30,7 @@ test.each<[rule: string, from: WatchState, outcome: WatchOutcome, next: string, 
     1_500,
   ],
   ['a version that has expired: the newest list, at once', watching(0), { kind: 'expired' }, 'list ', 1, 0],
-  ['… and later where it expires again and again', watching(1), { kind: 'expired' }, 'list ', 2, 2_500],
+  ['a version that expires repeatedly: the newest list, later', watching(1), { kind: 'expired' }, 'list ', 2, 2_500],
   ['a failed list is made again', FIRST_WATCH, { kind: 'failed' }, 'list 0', 1, 1_500],
   ['a failed watch goes on at what it has seen', watching(0), { kind: 'failed', resourceVersion: '8' }, 'watch 8', 1, 1_500],
   [
@@ -42,9 +42,16 @@ test.each<[rule: string, from: WatchState, outcome: WatchOutcome, next: string, 
     15_500,
   ],
   ['the wait is at most 30 s', watching(3), { kind: 'failed' }, 'watch 7', 4, 8_500],
-  ['… however often', { ...FIRST_WATCH, failures: 99 }, { kind: 'failed' }, 'list 0', 100, 15_500],
+  [
+    'the wait is at most 30 s, however often a watch has ended',
+    { ...FIRST_WATCH, failures: 99 },
+    { kind: 'failed' },
+    'list 0',
+    100,
+    15_500,
+  ],
   ['the server may ask for a longer wait', watching(0), { kind: 'failed', retryAfterSeconds: 10 }, 'watch 7', 1, 10_000],
-  ['… but for no hour', watching(0), { kind: 'failed', retryAfterSeconds: 3_600 }, 'watch 7', 1, 30_000],
+  ['the server may not ask for a wait of an hour', watching(0), { kind: 'failed', retryAfterSeconds: 3_600 }, 'watch 7', 1, 30_000],
 ])('%s', (_rule, from, outcome, next, failures, waitMs) => {
   const state = nextWatch(from, outcome, 0.5);
   expect([`${state.next.kind} ${state.next.resourceVersion}`, state.failures, state.waitMs]).toEqual([next, failures, waitMs]);

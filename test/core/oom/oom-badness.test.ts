@@ -12,7 +12,7 @@ describe('the badness points of a process', () => {
   test.each<[rule: string, adj: number, totalPages: bigint, points: bigint]>([
     ['resident, swapped and page table pages', 0, 1_000_000n, 113n],
     ['a thousandth of the whole for each step', 1, 1_000_000n, 1113n],
-    ['and off it', -1, 1_000_000n, -887n],
+    ['oom_score_adj is negative', -1, 1_000_000n, -887n],
     ['the whole is divided first', 1000, 1_999n, 1113n],
     ['less than 1000 pages: the adjustment counts nothing', 1000, 999n, 113n],
   ])('%s', (_rule, adj, totalPages, points) => {

@@ -56,7 +56,7 @@ describe('the text after parsing', () => {
     ['a trailing point stays as written', '1.Gi', '1.Gi', 'BinarySI'],
     ['a multiple of eight is rewritten', '+8Gi', '8Gi', 'BinarySI'],
     ['the last three digits tell, not two', '+108Gi', '+108Gi', 'BinarySI'],
-    ['nor four', '+1008Gi', '1008Gi', 'BinarySI'],
+    ['the last three digits count, not four', '+1008Gi', '1008Gi', 'BinarySI'],
     ['eleven digits of Ki stay as written', '+12345678901Ki', '+12345678901Ki', 'BinarySI'],
     ['twelve digits of Ki are rewritten', '+123456789011Ki', '123456789011Ki', 'BinarySI'],
     ['two digits of Ti stay as written', '+99Ti', '+99Ti', 'BinarySI'],

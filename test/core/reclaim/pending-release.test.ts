@@ -34,8 +34,20 @@ describe('while a victim for process ids dies', () => {
   test.each<[rule: string, other: Threshold, readings: Partial<Record<Signal, bigint>>, victims: ReturnType<typeof dying>, evicts: number]>(
     [
       ['the memory that it still holds covers the shortage', bytes, { 'memory.available': 50n * Mi }, dying(), 0],
-      ['… exactly', bytes, { 'memory.available': 0n }, dying({ usageBytes: 100n * Mi }), 0],
-      ['… not quite', bytes, { 'memory.available': 0n }, dying({ usageBytes: 100n * Mi - 1n }), 1],
+      [
+        'the memory that it still holds covers the shortage exactly',
+        bytes,
+        { 'memory.available': 0n },
+        dying({ usageBytes: 100n * Mi }),
+        0,
+      ],
+      [
+        'the memory that it still holds does not quite cover the shortage',
+        bytes,
+        { 'memory.available': 0n },
+        dying({ usageBytes: 100n * Mi - 1n }),
+        1,
+      ],
       ['memory that it has already freed is not counted again', bytes, { 'memory.available': 50n * Mi }, dying({ usageBytes: 0n }), 1],
       [
         'a joined threshold of pressure waits for its bytes',

@@ -47,7 +47,11 @@ describe('a rule file is parsed', () => {
       'MemoryPressureAbove=40\nSwapUsageMax=80%\nAction=kill-all',
       undefined,
     ],
-    ['the same the other way round', 'MemoryPressureAbove=40%\nSwapUsageMax=x\nAction=kill-all', undefined],
+    [
+      'a rule with a swap condition that cannot be read is refused, even if its other condition is readable',
+      'MemoryPressureAbove=40%\nSwapUsageMax=x\nAction=kill-all',
+      undefined,
+    ],
     ['a duration that cannot be read', 'MemoryPressureAbove=40%\nAction=kill-all\nLastingSec=x', undefined],
   ])('%s', (_rule, text, found) => {
     expect(readOomRule('a', `[Rule]\n${text}\n`)).toEqual(found && { name: 'a', ...found });

@@ -31,11 +31,11 @@ describe('units that are kept stopped', () => {
   type Row = [rule: string, means: 'stopped' | 'killed', evictions: number, stop: UnitStop, expected: string | undefined];
   test.each<Row>([
     ['killed, it restarts as it says', 'killed', 1, restarting, undefined],
-    ['… the second time after a minute', 'killed', 2, restarting, 'for 60 s: batch'],
-    ['… the third time when the condition has cleared', 'killed', 3, restarting, 'until it clears: batch'],
-    ['… and so from then on', 'killed', 7, restarting, 'until it clears: batch'],
+    ['a killed unit restarts the second time after a minute', 'killed', 2, restarting, 'for 60 s: batch'],
+    ['a killed unit restarts the third time when the condition has cleared', 'killed', 3, restarting, 'until it clears: batch'],
+    ['a killed unit restarts from the third time on when the condition has cleared', 'killed', 7, restarting, 'until it clears: batch'],
     ['systemd stops it, and it would not restart by itself', 'stopped', 1, restarting, 'until it clears: batch'],
-    ['… nor does a unit that never restarts, which is left so', 'stopped', 1, stop(), undefined],
+    ['a unit that never restarts is left stopped', 'stopped', 1, stop(), undefined],
     ['killed for the third time, it never restarts by itself', 'killed', 3, stop(), undefined],
     [
       'the socket of the unit is stopped with it, and started again',
@@ -102,7 +102,7 @@ test.each<[seconds: number, before: number]>([
   );
 });
 
-describe('a unit that comes back again and again', () => {
+describe('a unit that restarts repeatedly', () => {
   const hard = threshold('memory.available', '100Mi');
   const batch = workload('batch', { unit: { name: 'batch', manager: 'system' } });
   const all = (how: UnitStop): Candidates => ({ ...candidates([batch, 300n * Mi]), stop: () => how });

@@ -112,10 +112,15 @@ describe('the way in which evictd ends a unit', () => {
   test.each<[rule: string, facts: Facts, others: Record<string, Facts | null>, expected: Partial<UnitStop> | ProtectedDependant]>([
     ['no other unit depends on it', {}, {}, stop()],
     ['units that depend on it are stopped with it', { stopsWith: ['web', 'api'] }, {}, stop({ dependants: ['api', 'web'] })],
-    ['… and what hangs on that', { stopsWith: ['web'] }, { web: { stopsWith: ['proxy'] } }, stop({ dependants: ['proxy', 'web'] })],
+    [
+      'units that depend on its dependents are stopped with it',
+      { stopsWith: ['web'] },
+      { web: { stopsWith: ['proxy'] } },
+      stop({ dependants: ['proxy', 'web'] }),
+    ],
     ['a dependent unit that does not run is not stopped', { stopsWith: ['web'] }, { web: { activeState: 'inactive' } }, stop()],
     [
-      '… and the stop goes on through it',
+      'a stop reaches units behind a dependent that does not run',
       { stopsWith: ['web'] },
       { web: { activeState: 'failed', stopsWith: ['proxy'] } },
       stop({ dependants: ['proxy'] }),
@@ -147,8 +152,18 @@ describe('the way in which evictd ends a unit', () => {
     ],
 
     ['a protected unit would be stopped with it', { stopsWith: ['dear'] }, {}, signal('protected', 'dear')],
-    ['… further on', { stopsWith: ['web'] }, { web: { stopsWith: ['dear'] } }, signal('protected', 'dear')],
-    ['… with its socket', { triggeredBy: ['b.socket'] }, { 'b.socket': { stopsWith: ['dear'] } }, signal('protected', 'dear')],
+    [
+      'a protected unit further on would be stopped with it',
+      { stopsWith: ['web'] },
+      { web: { stopsWith: ['dear'] } },
+      signal('protected', 'dear'),
+    ],
+    [
+      'a protected unit would be stopped with its socket',
+      { triggeredBy: ['b.socket'] },
+      { 'b.socket': { stopsWith: ['dear'] } },
+      signal('protected', 'dear'),
+    ],
     ['its socket is protected', { triggeredBy: ['dear.socket'] }, {}, signal('protected', 'dear.socket')],
     [
       'a unit that asks to be omitted is protected, too',
@@ -163,7 +178,12 @@ describe('the way in which evictd ends a unit', () => {
       stop({ dependants: ['web'] }),
     ],
     ['the protected unit does not run', { stopsWith: ['dear'] }, { dear: { activeState: 'inactive' } }, stop()],
-    ['… as of a while ago', { stopsWith: ['dear'] }, { dear: { activeState: 'inactive', stale: true } }, signal('protected', 'dear')],
+    [
+      'the protected unit did not run a while ago',
+      { stopsWith: ['dear'] },
+      { dear: { activeState: 'inactive', stale: true } },
+      signal('protected', 'dear'),
+    ],
 
     [
       'a unit that is bound to it is stopped by systemd however it ends',
@@ -172,7 +192,7 @@ describe('the way in which evictd ends a unit', () => {
       protectedDependant('dear', 'stops'),
     ],
     [
-      '… and what hangs on what is bound to it',
+      'a unit that depends on a unit bound to it is stopped by systemd however it ends',
       { stopsWith: ['web'], endsWith: ['web'] },
       { web: { stopsWith: ['dear'] } },
       protectedDependant('dear', 'stops'),
@@ -184,7 +204,7 @@ describe('the way in which evictd ends a unit', () => {
       protectedDependant('dear', 'restarts'),
     ],
     [
-      '… but not the units that stop with its socket',
+      'a service that restarts does not restart the units that stop with its socket',
       { restart: 'always', triggeredBy: ['b.socket'] },
       { 'b.socket': { stopsWith: ['dear'] } },
       signal('protected', 'dear'),
@@ -210,19 +230,19 @@ describe('the way in which evictd ends a unit', () => {
       stop(),
     ],
     [
-      '… unless he goes, too',
+      'a unit that another unit needs is stopped if that one is stopped, too',
       { needs: ['db'], stopsWith: ['web'] },
       { db: { stopWhenUnneeded: true, neededBy: ['batch', 'web'] } },
       stop({ dependants: ['db', 'web'] }),
     ],
     [
-      '… or does not run',
+      'a unit that another unit needs is stopped if that one does not run',
       { needs: ['db'] },
       { db: { stopWhenUnneeded: true, neededBy: ['batch', 'web'] }, web: { activeState: 'inactive' } },
       stop({ dependants: ['db'] }),
     ],
     [
-      '… or nothing is known of him',
+      'a unit that another unit needs is not stopped if nothing is known of that one',
       { needs: ['dear'] },
       { dear: { stopWhenUnneeded: true, neededBy: ['batch', 'web'] }, web: null },
       protectedDependant('dear', 'stops'),
@@ -285,7 +305,7 @@ describe('the way in which evictd ends a unit', () => {
   test.each<[rule: string, facts: Facts, others: Record<string, Facts | null>, expected: Partial<UnitStop>]>([
     ['another cgroup has its name', { controlGroup: '/workload.slice/batch' }, {}, signal('elsewhere', 'batch')],
     ['systemd reports the unit as inactive: what is left of it', { activeState: 'inactive' }, {}, signal('inactive', 'batch')],
-    ['… or it has failed', { activeState: 'failed', controlGroup: '' }, {}, signal('inactive', 'batch')],
+    ['systemd reports the unit as failed', { activeState: 'failed', controlGroup: '' }, {}, signal('inactive', 'batch')],
     ['the unit restarts, and a stop would end it for good', { transient: true, restart: 'always' }, {}, signal('transient', 'batch')],
     ['a stop would end the unit for good, and it does not restart anyway', { transient: true }, {}, stop()],
     ['the unit is already being stopped, and would not have restarted', { activeState: 'deactivating', restart: 'always' }, {}, stop()],
@@ -309,7 +329,7 @@ describe('the way in which evictd ends a unit', () => {
       { affected: ['api'] },
     ],
     [
-      '… and all that needs it where it restarts',
+      'if the unit is killed and restarts systemd also stops the units that need it',
       { restart: 'always', stopsWith: ['web', 'api'], endsWith: ['api'] },
       {},
       { affected: ['api', 'web'] },
@@ -325,11 +345,11 @@ const action = (unit: string): EmergencyAction => ({ kind: 'emergency-action', u
 describe('a unit whose end may end the machine', () => {
   test.each<[rule: string, facts: Facts, others: Record<string, Facts | null>, expected: Partial<UnitStop> | EmergencyAction]>([
     ['is never evicted', reboots, {}, action('batch')],
-    ['… nor where it restarts by itself', { ...reboots, restart: 'always' }, {}, action('batch')],
-    ['… nor while it is being stopped', { ...reboots, activeState: 'deactivating' }, {}, action('batch')],
-    ['… nor is what it is bound to', { stopsWith: ['web'], endsWith: ['web'] }, { web: reboots }, action('web')],
-    ['… nor what restarts it', { restart: 'always', stopsWith: ['web'] }, { web: reboots }, action('web')],
-    ['… nor the unit that it alone needed', { needs: ['web'] }, { web: { ...unneeded, ...reboots } }, action('web')],
+    ['is never evicted, also if it restarts by itself', { ...reboots, restart: 'always' }, {}, action('batch')],
+    ['is never evicted, also while it is being stopped', { ...reboots, activeState: 'deactivating' }, {}, action('batch')],
+    ['is never evicted with a unit that is bound to it', { stopsWith: ['web'], endsWith: ['web'] }, { web: reboots }, action('web')],
+    ['is never evicted with a unit that restarts it', { restart: 'always', stopsWith: ['web'] }, { web: reboots }, action('web')],
+    ['is never evicted with a unit that it alone needed', { needs: ['web'] }, { web: { ...unneeded, ...reboots } }, action('web')],
     [
       'would be stopped only with a stop, so evictd sends a signal',
       { stopsWith: ['web'] },

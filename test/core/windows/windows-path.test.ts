@@ -5,7 +5,7 @@ test.each<[rule: string, glob: string, path: string, matches: boolean]>([
   ['upper-case letters are equal to lower-case letters', 'c:\\apps\\WEB.exe', 'C:\\Apps\\web.EXE', true],
   ['slashes and backslashes are equal', 'C:/Apps/web.exe', 'C:\\Apps\\web.exe', true],
   ['* stops at a backslash', 'C:\\Apps\\*.exe', 'C:\\Apps\\bin\\web.exe', false],
-  ['… and at a slash', 'C:\\Apps\\*.exe', 'C:/Apps/bin/web.exe', false],
+  ['* stops at a slash', 'C:\\Apps\\*.exe', 'C:/Apps/bin/web.exe', false],
   ['** does not', 'C:\\Apps\\**', 'C:\\Apps\\bin\\web.exe', true],
   ['? matches one character that is not a slash', 'C:\\Apps?web.exe', 'C:\\Apps\\web.exe', false],
   ['the whole path must match', 'web.exe', 'C:\\Apps\\web.exe', false],

@@ -90,7 +90,7 @@ describe('the workloads of pods', () => {
       ['default/web/app', 'default/b/app'],
     ],
     [
-      '… further below',
+      'a container of another pod further below, because of its cgroup_parent',
       [
         pod({ containers: [container({ cgroupsPath: `/pod${UID}/${ID}` })] }),
         pod({ name: 'b', uid: 'b', containers: [container({ id: OTHER, cgroupsPath: `/pod${UID}/podb/${OTHER}` })] }),
@@ -98,7 +98,7 @@ describe('the workloads of pods', () => {
       ['default/web/app', 'default/b'],
     ],
     [
-      '… that does not bear its id',
+      'a container of another pod in a cgroup without its id, because of its cgroup_parent',
       [
         pod({ containers: [container({ cgroupsPath: `/pod${UID}/${ID}` })] }),
         pod({ name: 'b', uid: 'b', containers: [container({ id: OTHER, cgroupsPath: `/pod${UID}/shared` })] }),

@@ -68,7 +68,7 @@ test.each<[rule: string, found: [Why, Why], protection: Why, exempt: Why]>([
   ['nothing', protects([at('/w')]), undefined, undefined],
   ['a rule', protects([at('/w', { critical })]), 'critical', undefined],
   ['its own request', protects([at('/w', omit)]), 'omit', undefined],
-  ['… and a rule', protects([at('/w', { critical, ...omit })]), 'critical', undefined],
+  ['its own request and a rule', protects([at('/w', { critical, ...omit })]), 'critical', undefined],
   ['a rule, where evictd lives', protects([at('/w', { critical })], ['/w']), 'critical', 'self'],
   ['a rule, and the list of units', protects([at(ssh, { critical })]), 'critical', 'unit'],
   [
@@ -116,7 +116,7 @@ test.each<[rule: string, found: [Why, Why], protection: Why, exempt: Why]>([
     'contains',
   ],
   ['a workload that asks never to be evicted contains another', containing(omit, omit), 'omit', undefined],
-  ['one that asks never to be evicted, a pod of a kubelet', containing(omit, { byKubelet: true }), 'omit', 'contains'],
+  ['a workload that asks never to be evicted contains a pod of a kubelet', containing(omit, { byKubelet: true }), 'omit', 'contains'],
 ])('a workload and one that it contains: %s', (_rule, found, protection, exempt) => {
   expect(found).toEqual([protection, exempt]);
 });

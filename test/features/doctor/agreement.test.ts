@@ -122,7 +122,7 @@ const ROWS: readonly Row[] = [
     / in 23 ms/,
   ],
   [
-    '… and swap is watched',
+    'a threshold of one byte more, and swap is watched',
     { ...NO_PRESSURE, ...hard('memory.available<96Mi', 'swap.available<10%') },
     { reserve: { ...reserve, swapBytes: Gi, highBytes: 96n * Mi } },
     'kernel.watermarks',
@@ -130,7 +130,14 @@ const ROWS: readonly Row[] = [
     / in 22 ms/,
   ],
   ['MemAvailable leaves the reserve out', hard('memory.available<60Mi'), { estimated: true }, 'kernel.watermarks', 'ok', / in 41 ms/],
-  ['… and 19 ms', hard('memory.available<28Mi'), { estimated: true }, 'kernel.watermarks', 'degraded', / in 19 ms .*, too short/],
+  [
+    'MemAvailable leaves the reserve out, and 19 ms are too short',
+    hard('memory.available<28Mi'),
+    { estimated: true },
+    'kernel.watermarks',
+    'degraded',
+    / in 19 ms .*, too short/,
+  ],
   [
     'soft alone',
     {
@@ -162,7 +169,7 @@ const ROWS: readonly Row[] = [
     /sampler cannot be armed/,
   ],
   [
-    '… and memory is used faster than it is polled',
+    'the sampler is refused, and memory is used faster than evictd polls',
     {},
     { notifiers: arm('memory.available', DEAD), polled: new Map([['memory.available', 'sampler: EROFS']]) },
     'notifier.memory.available',

@@ -59,7 +59,14 @@ test.each<[rule: string, status: object, spec: object, isReady: boolean, code: n
   ['the budget permits no eviction', { currentHealthy: 1, desiredHealthy: 1 }, {}, true, 429, undefined],
   ['a pod that is not ready, and enough others', { currentHealthy: 1, desiredHealthy: 1 }, {}, false, 201, undefined],
   ['a pod that is not ready, and too few others', { currentHealthy: 0, desiredHealthy: 1 }, {}, false, 429, undefined],
-  ['… that may always be evicted', { desiredHealthy: 1 }, { unhealthyPodEvictionPolicy: 'AlwaysAllow' }, false, 201, undefined],
+  [
+    'a pod that is not ready and may always be evicted',
+    { desiredHealthy: 1 },
+    { unhealthyPodEvictionPolicy: 'AlwaysAllow' },
+    false,
+    201,
+    undefined,
+  ],
 ])('server and evictd agree on a budget: %s', async (_rule, status, spec, isReady, code, retryAfterSeconds) => {
   const at = await cluster();
   const pod = at.pod();

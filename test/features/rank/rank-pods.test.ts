@@ -172,7 +172,7 @@ describe('documents that rank --pods reads', () => {
   });
 });
 
-test('may be a summary without pods', async () => {
+test('a summary may have no pods', async () => {
   const { error, out } = await rank('--pods', file('pods.json', pod('web', {})), '--summary', file('summary.json', { node: {} }));
   expect(error).toBeUndefined();
   expect(out).toMatch(/^1 {2}shop\/web .* \? /m);

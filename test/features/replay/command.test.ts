@@ -238,14 +238,14 @@ test.each<[rule: string, changes: Readonly<Record<string, unknown>>, said: RegEx
 
 test.each<[rule: string, changes: Readonly<Record<string, unknown>>, secondsBefore: readonly (number | undefined)[]]>([
   ['the recorded threshold is exact', {}, [undefined]],
-  ['… also for another victim', { rules: [{ match: { name: 'batch' }, critical: true }] }, [undefined]],
+  ['the recorded threshold is exact, also for another victim', { rules: [{ match: { name: 'batch' }, critical: true }] }, [undefined]],
   ['with another threshold it is after the reading before', hard('400Mi'), [10]],
   [
-    '… and its grace period',
+    'with another threshold it is after the reading before and its grace period',
     { ...hard('0%'), evictionSoft: { 'memory.available': '400Mi' }, evictionSoftGracePeriod: { 'memory.available': '10s' } },
     [10],
   ],
-  ['… in the same step as the recorded one: not later', hard('270Mi'), [10]],
+  ['with another threshold it is in the same step as the recorded one, and not later', hard('270Mi'), [10]],
 ])('a replay states the earliest time of an eviction: %s', async (_rule, changes, secondsBefore) => {
   const { other } = await json(await recorded(), '--config', configuration(changes));
   const found = other?.differences.filter(({ difference }) => difference !== 'missing') ?? [];

@@ -41,7 +41,7 @@ test.each<[rule: string, keys: string[], view: Partial<View>]>([
   ['another page begins at its top', ['3', 'down', 'down', '4'], { page: 3, skip: 0 }],
   ['scrolling', ['3', 'down', 'j', 'k'], { skip: 1 }],
   ['scrolling stops at the top', ['3', 'up', 'down'], { skip: 1 }],
-  ['nor beyond the end: 50 workloads, 21 in sight', ['3', 'end', 'down', 'up'], { skip: 28 }],
+  ['scrolling stops at the end: 50 workloads, 21 in sight', ['3', 'end', 'down', 'up'], { skip: 28 }],
   ['a screen', ['3', 'pagedown', 'home', 'space'], { skip: 21 }],
   ['help and back', ['?', 'escape', '?'], { isHelp: true }],
   ['a page closes the help', ['?', '2'], { isHelp: false, page: 1 }],

@@ -51,8 +51,8 @@ describe('oom_score_adj of the containers of a pod', () => {
   test.each<[rule: string, spec: Readonly<Record<string, unknown>>, metadata: Readonly<Record<string, unknown>>, score: number]>([
     ['critical by class and priority', { priorityClassName: 'system-node-critical', priority: 2000001000 }, {}, -997],
     ['the class alone is not enough', { priorityClassName: 'system-node-critical', priority: 1999999999 }, {}, 1000],
-    ['nor the priority', { priority: 2000001000 }, {}, 1000],
-    ['nor that of the cluster', { priorityClassName: 'system-cluster-critical', priority: 2000000000 }, {}, 1000],
+    ['the priority alone is not enough', { priority: 2000001000 }, {}, 1000],
+    ['the priority of the cluster alone is not enough', { priorityClassName: 'system-cluster-critical', priority: 2000000000 }, {}, 1000],
     [
       'a static pod of the class',
       { priorityClassName: 'system-node-critical' },

@@ -14,11 +14,11 @@ const requested = (graceNs: bigint | undefined): Member => {
 
 test.each<[rule: string, requested: number | undefined, reported: number | undefined, unit: number | undefined, has: number | undefined]>([
   ['a unit has what a rule says', 40, undefined, 90, 40],
-  ['… but no more than its TimeoutStopSec=, after which systemd kills it', 150, undefined, 90, 90],
-  ['… which is all where no rule says anything', undefined, undefined, 90, 90],
+  ['a unit has the time of a rule, but no more than its TimeoutStopSec=, after which systemd kills it', 150, undefined, 90, 90],
+  ['a unit has its TimeoutStopSec= if no rule sets a time', undefined, undefined, 90, 90],
   ['a unit that systemd waits for for ever has what a rule says', 150, undefined, undefined, 150],
   ['a container has that of a rule, however short the timeout of its scope is', 150, 300, 90, 150],
-  ['… or what its runtime tells', undefined, 300, 90, 300],
+  ['a container has the time of its runtime if no rule sets one', undefined, 300, 90, 300],
 ])('the grace period of a workload: %s', (_rule, byRule, reported, unit, has) => {
   const seconds = (given: number | undefined): bigint | undefined => (given === undefined ? undefined : BigInt(given) * SECOND);
   const loaded = { timeoutStopNs: seconds(unit) } as LoadedUnit;

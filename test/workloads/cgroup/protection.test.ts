@@ -43,8 +43,12 @@ interface Written {
 
 test.each<[rule: string, unit: Protectable, expected: string | undefined]>([
   ['a unit that the machine needs', unit('/system.slice/sshd.service'), 'unit'],
-  ['… in a cgroup that is not a slice of systemd', unit('/w/sshd.service'), 'unit'],
-  ['… unless a rule lifts that', unit('/system.slice/sshd.service', { liftProtection: true }), undefined],
+  ['a unit that the machine needs, in a cgroup that is not a slice of systemd', unit('/w/sshd.service'), 'unit'],
+  [
+    'a unit that the machine needs is not protected if a rule lifts that',
+    unit('/system.slice/sshd.service', { liftProtection: true }),
+    undefined,
+  ],
   [
     'a lifted unit that another rule calls critical',
     unit('/system.slice/sshd.service', { liftProtection: true, critical: true }),
@@ -52,7 +56,11 @@ test.each<[rule: string, unit: Protectable, expected: string | undefined]>([
   ],
   ['process 1 whatever a rule says', unit('/init.scope', { liftProtection: true }), 'unit'],
   ['a unit that asks to be omitted', unit('/batch.slice/a.service', { oomPreference: 'omit' }), 'omit'],
-  ['… also where a rule lifts what the list says', unit('/batch.slice/a.service', { oomPreference: 'omit', liftProtection: true }), 'omit'],
+  [
+    'a unit that asks to be omitted, also if a rule lifts the protection of the list',
+    unit('/batch.slice/a.service', { oomPreference: 'omit', liftProtection: true }),
+    'omit',
+  ],
   ['a unit that asks to be avoided is not protected', unit('/batch.slice/a.service', { oomPreference: 'avoid' }), undefined],
 ])('%s', (_rule, one, expected) => {
   expect(protectionsOf([one], new Set(), undefined, []).get(one.path)?.kind).toBe(expected);
@@ -78,7 +86,12 @@ test.each<[what: string, make: (path: string) => void, units: readonly string[],
     undefined,
   ],
   ['that cannot be listed', (path) => symlinkSync(path, path), ['batch.service'], { kind: 'unlisted' }],
-  ['… beside a protected unit', (path) => symlinkSync(path, path), ['sshd.service'], { kind: 'contains', name: 'sshd.service' }],
+  [
+    'that cannot be listed, beside a protected unit',
+    (path) => symlinkSync(path, path),
+    ['sshd.service'],
+    { kind: 'contains', name: 'sshd.service' },
+  ],
 ])('the protection of a slice with a protected unit in it %s', (_what, make, units, expected) => {
   const directory = temporaryDirectory();
   for (const name of units) mkdirSync(join(directory, name));

@@ -156,8 +156,14 @@ describe('the state directories of the runtimes', () => {
       'the command line of dockerd',
       { 'run/docker.pid': '17', 'proc/17/cmdline': 'dockerd\0-H\0fd://\0--data-root\0/srv/d\0', [`srv/d/${CONFIG}`]: WEB },
     ],
-    ['… written with =', { 'run/docker.pid': '17\n', 'proc/17/cmdline': 'dockerd\0--data-root=/srv/d\0', [`srv/d/${CONFIG}`]: WEB }],
-    ['… as -g/path', { 'run/docker.pid': '17', 'proc/17/cmdline': 'dockerd\0-g/srv/d\0', [`srv/d/${CONFIG}`]: WEB }],
+    [
+      'the command line of dockerd, written with =',
+      { 'run/docker.pid': '17\n', 'proc/17/cmdline': 'dockerd\0--data-root=/srv/d\0', [`srv/d/${CONFIG}`]: WEB },
+    ],
+    [
+      'the command line of dockerd, as -g/path',
+      { 'run/docker.pid': '17', 'proc/17/cmdline': 'dockerd\0-g/srv/d\0', [`srv/d/${CONFIG}`]: WEB },
+    ],
     [
       'another configuration of dockerd',
       {

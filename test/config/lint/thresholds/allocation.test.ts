@@ -14,7 +14,7 @@ describe('memory that programs can allocate between two readings', () => {
     ['one byte more is left below the threshold', '1500000001', 1000n, 0n, undefined],
     ['memory that can never be used does not count: one byte is missing', '1500000001', 1000n, 1n, 'EVICTD_LINT_OUTRUN'],
     ['the shortest interval, 150 MB', '143Mi', 100n, 0n, 'EVICTD_LINT_OUTRUN'],
-    ['… with more below the threshold', '150000001', 100n, 0n, undefined],
+    ['the shortest interval with more below the threshold', '150000001', 100n, 0n, undefined],
     ['a threshold that can never be met is left to another finding', '64Mi', 1000n, 64n * Mi, undefined],
   ])('%s', (_rule, limit, intervalMs, minFreeBytes, code) => {
     const facts = machine({ polled, reserve: { totalBytes: 8n * Gi, minFreeBytes, hugePagesBytes: 0n, kernelBytes: 0n } });

@@ -13,11 +13,11 @@ test.each<[rule: string, soft: string, hard: string, offline: boolean, reported:
   ['the soft threshold is one byte below the hard one', '1073741823', '1Gi', true, true],
   ['equal in other words', '1024Mi', '1Gi', true, true],
   ['two equal percentages are compared without the capacity', '5%', '5%', true, true],
-  ['… below', '4%', '5%', true, true],
-  ['… above', '6%', '5%', true, false],
+  ['the soft percentage is below the hard one', '4%', '5%', true, true],
+  ['the soft percentage is above the hard one', '6%', '5%', true, false],
   ['a percentage and an amount cannot be compared without the capacity', '1%', '1Gi', true, false],
   ['the hard threshold is one byte more than 10% of 8Gi, which is 858993472', '10%', '858993473', false, true],
-  ['… exactly', '10%', '858993472', false, true],
+  ['the hard threshold is exactly 10% of 8Gi', '10%', '858993472', false, true],
   ['the hard threshold is one byte less than 10% of 8Gi', '10%', '858993471', false, false],
 ])('%s', (_rule, softLimit, hardLimit, offline, reported) => {
   const found = lintSoftAndHard(subject([hard(hardLimit), soft(softLimit)]), offline ? undefined : machine());

@@ -14,7 +14,7 @@ describe('whether a pattern reaches any direct child', () => {
     ['** needs the slash behind it', '**/b', '', false],
     ['a child of the source', '/s/web', '/s/', true],
     ['the source itself is not its own child', '/s', '/s/', false],
-    ['… nor with a slash', '/s/', '/s/', false],
+    ['the source with a slash at its end is not its own child', '/s/', '/s/', false],
     ['a grandchild', '/s/web/a', '/s/', false],
     ['a child of another source', '/t/web', '/s/', false],
     ['a source whose name only begins so', '/st/web', '/s/', false],

@@ -7,7 +7,7 @@ import { machine, subject } from '../support.js';
 
 test.each<[rule: string, signal: Parameters<typeof threshold>[0], layout: MachineFacts['layout'], filesystems: object, isSaid: boolean]>([
   ['images apart, and only nodefs has a threshold', 'nodefs.available', 'imagefs', {}, true],
-  ['… also where containers are not with them', 'nodefs.available', 'split', {}, true],
+  ['images apart and containers with the node, and only nodefs has a threshold', 'nodefs.available', 'split', {}, true],
   ['imagefs has a threshold', 'imagefs.inodesFree', 'imagefs', {}, false],
   ['images on nodefs', 'nodefs.available', 'single', {}, false],
   ['configured: its thresholds were disabled on purpose', 'nodefs.available', 'imagefs', { imagefs: '/images' }, false],

@@ -29,14 +29,19 @@ describe('a rule that can never match', () => {
     ['a path of one of several sources', { match: { path: '/system.slice/*' }, priority: 1 }, ['/workload.slice', '/system.slice'], false],
     ['a source that was written with a slash', { match: { path: '/a/*' }, priority: 1 }, ['/a/'], false],
     ['the root as source', { match: { path: '/web' }, priority: 1 }, ['/'], false],
-    ['… and what is deeper', { match: { path: '/web/a' }, priority: 1 }, ['/'], true],
+    ['a path further below, with the root as source', { match: { path: '/web/a' }, priority: 1 }, ['/'], true],
     [
       'a critical cgroup in a workload protects the workload',
       { match: { path: '/workload.slice/web/a' }, critical: true },
       ['/workload.slice'],
       false,
     ],
-    ['… not if it is a pattern', { match: { path: '/workload.slice/web/*' }, critical: true }, ['/workload.slice'], true],
+    [
+      'a pattern for a critical cgroup in a workload protects no workload',
+      { match: { path: '/workload.slice/web/*' }, critical: true },
+      ['/workload.slice'],
+      true,
+    ],
     [
       'a critical cgroup elsewhere protects no workload',
       { match: { path: '/system.slice/web/a' }, critical: true },

@@ -17,7 +17,7 @@ describe('the check cgroup.namespace', () => {
       /only by cgroup\.kill; .*shows only a part .*, those of this container; memory\.max and pids\.max of cgroups above are not seen/,
     ],
     [
-      '… on v1, whose memory.stat has the limit above',
+      'a container on v1, whose memory.stat has the limit above',
       { ...v1, rootVisible: false },
       'degraded',
       /; pids\.max of cgroups above are not seen/,

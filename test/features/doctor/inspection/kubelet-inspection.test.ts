@@ -89,7 +89,14 @@ test.each<[rule: string, authorised: Authorise, user: string, more: string, stat
     /not create events\.events\.k8s\.io \(there are/,
   ],
   ['a subresource is missing', except('create pods/eviction'), 'agent-token', '', 'degraded', /may not create pods\/eviction \(soft evic/],
-  ['… and budgets do not count', except('create pods/eviction'), 'agent-token', ', budgets: ignore', 'ok', /has all permissions/],
+  [
+    'a permission is missing, and budgets are ignored',
+    except('create pods/eviction'),
+    'agent-token',
+    ', budgets: ignore',
+    'ok',
+    /has all permissions/,
+  ],
   [
     'the node and its taints are missing',
     except('patch nodes'),

@@ -18,7 +18,13 @@ test.each<[rule: string, log: Partial<KernelLogFacts>, subject: Partial<SubjectF
     'degraded',
     /lacks CAP_SYSLOG/,
   ],
-  ['… and needs none', { restricted: false }, { ...running, effective: 0n }, 'ok', /running evictd can/],
+  [
+    'the running evictd has no CAP_SYSLOG, and needs none',
+    { restricted: false },
+    { ...running, effective: 0n },
+    'ok',
+    /running evictd can/,
+  ],
 ])('%s', (_rule, log, subject, status, summary) => {
   expectCheck(
     kernelLogCheck.judge({

@@ -41,7 +41,7 @@ test.each<[rule: string, directory: DirectoryFacts, status: CheckStatus, summary
     /^\/images, reported by the container runtime: ext4, 1GiB of 8GiB available$/,
   ],
   ['a filesystem that does not answer', { ...directory('nodefs'), answer: undefined }, 'degraded', /did not answer within 1000 ms$/],
-  ['… which evictd needs', { ...directory('runtime'), answer: undefined }, 'broken', /did not answer/],
+  ['a filesystem that does not answer, and that evictd needs', { ...directory('runtime'), answer: undefined }, 'broken', /did not answer/],
   ['statfs fails', { ...directory('nodefs'), answer: { kind: 'error', error: 'EIO' } }, 'degraded', /^\/: EIO$/],
   [
     'a directory without permission',
@@ -82,7 +82,7 @@ test.each<[rule: string, directory: DirectoryFacts, status: CheckStatus, summary
   ],
   ['a runtime directory that already has ring and state', directory('runtime', { availableBytes: 64n << 10n }), 'ok', /64KiB of/],
   [
-    '… without space for other files',
+    'a runtime directory with ring and state, without space for other files',
     directory('runtime', { availableBytes: (64n << 10n) - 1n }),
     'degraded',
     /files that evictd publishes/,

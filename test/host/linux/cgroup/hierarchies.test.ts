@@ -27,7 +27,7 @@ test.each<[rule: string, fixture: string, expected: string | undefined]>([
   ['v1', 'v1', '/system.slice/evictd.service'],
   ['hybrid', 'hybrid', '/system.slice/evictd.service'],
   ["the mount of the host seen from a cgroup namespace does not show evictd's cgroup", 'v2-namespace', undefined],
-  ['the same on hybrid', 'hybrid-namespace', undefined],
+  ["the mount of a hybrid host seen from a cgroup namespace does not show evictd's cgroup", 'hybrid-namespace', undefined],
 ])('the cgroup of a process: %s', (_rule, name, expected) => {
   const { memory } = findHierarchies(parseMountinfo(fixture(`${name}.mountinfo`)), () => all);
   const path = memory && membership(fixture(`${name}.cgroup`), memory);

@@ -101,7 +101,7 @@ describe('messages of another codec are decoded', () => {
   });
 });
 
-test('with the disk usage and log paths of containers', () => {
+test('the disk usage and log paths of containers are decoded', () => {
   const mountpoint = '/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs';
   const written = { timestamp: 2 ** 40, fs_id: { mountpoint }, used_bytes: { value: 5_025_792 }, inodes_used: { value: 10 } };
   const stats = [{ attributes: { id: 'a' }, writable_layer: written }, { attributes: { id: 'b' } }];
@@ -118,7 +118,7 @@ test('with the disk usage and log paths of containers', () => {
   expect(decode(CONTAINER_STATUS.output, status)).toEqual({ status: { logPath: '/var/log/a.log' }, info: {} });
 });
 
-test('with the filesystems of images and containers', () => {
+test('the filesystems of images and containers are decoded', () => {
   const on = (mountpoint: string) => ({ timestamp: 1, fs_id: { mountpoint }, used_bytes: { value: 2 }, inodes_used: { value: 3 } });
   const bytes = service.ImageFsInfo?.responseSerialize({ image_filesystems: [on('/i'), on('/j')], container_filesystems: [on('/c')] });
   const { imageFilesystems, containerFilesystems } = decode(IMAGE_FS_INFO.output, bytes ?? Buffer.alloc(0));

@@ -94,7 +94,7 @@ test.each<[rule: string, lines: readonly Line[], mountPoints: readonly string[]]
   expect(asked(...lines)).toEqual(mountPoints);
 });
 
-test('at most 512', () => {
+test('at most 512 mounts are read', () => {
   expect(asked(...Array.from({ length: 600 }, (_, index): Line => [`/run/${String(index)}`, 'tmpfs']))).toHaveLength(512);
 });
 

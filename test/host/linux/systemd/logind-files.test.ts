@@ -24,8 +24,12 @@ test.each<[rule: string, files: Readonly<Record<string, string>>, winner: string
     { [OURS]: SET, [`${ETC}/logind.conf.d/zzz.conf`]: '[Login]\nKillUserProcesses=yes\n' },
     OURS,
   ],
-  ['nor in another section', { [OURS]: SET, [`${ETC}/logind.conf.d/zzz.conf`]: '[Sleep]\nInhibitDelayMaxSec=1\n' }, OURS],
-  ['nor a file of another kind', { [OURS]: SET, [`${ETC}/logind.conf.d/zzz.conf.bak`]: SET }, OURS],
+  [
+    'a file that sets the key in another section does not count',
+    { [OURS]: SET, [`${ETC}/logind.conf.d/zzz.conf`]: '[Sleep]\nInhibitDelayMaxSec=1\n' },
+    OURS,
+  ],
+  ['a file of another kind does not count', { [OURS]: SET, [`${ETC}/logind.conf.d/zzz.conf.bak`]: SET }, OURS],
   [
     'the file in /etc counts among those of one name',
     { [`${RUN}/logind.conf.d/zzz.conf`]: SET, [`${ETC}/logind.conf.d/zzz.conf`]: SET },
