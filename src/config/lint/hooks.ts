@@ -1,3 +1,5 @@
+import { formatDuration } from '../../core/quantity/duration.js';
+import { orderedThresholds } from '../../core/threshold/ordered-limit.js';
 import type { Finding, LintRule, LintSubject } from './lint-rule.js';
 import type { MachineFacts } from './machine.js';
 
@@ -22,3 +24,25 @@ export const hooksRule: LintRule = {
       ];
     }),
 };
+
+/** Hooks before an eviction that a standing order may make without them. */
+export const hooksOfOrdersRule: LintRule = {
+  codes: ['EVICTD_LINT_HOOK_ORDER'],
+  find: ({ hooks, thresholds, standingOrderAfterNs: afterNs }: LintSubject): Finding[] => {
+    if (afterNs === 0n || orderedThresholds(thresholds).length === 0) return [];
+    return (['preEvict', 'prekill'] as const).flatMap((name): Finding[] =>
+      hooks[name] === undefined ? [] : [{ ...OF_ORDERS, message: messageOf(name, afterNs), key: `hooks.${name}` }],
+    );
+  },
+};
+
+const OF_ORDERS = {
+  level: 'info',
+  code: 'EVICTD_LINT_HOOK_ORDER',
+  hint: 'standingOrder.after: 0s makes every eviction wait for the main thread and the hook, also while that thread stalls',
+} as const;
+
+function messageOf(name: string, afterNs: bigint): string {
+  const after = `${formatDuration(afterNs)} after a crossing of a hard threshold of memory.available`;
+  return `hooks.${name} does not run where the main thread has not decided ${after}: a standing order evicts then`;
+}

@@ -54,6 +54,8 @@ export interface LintSubject {
   readonly policies: readonly ConfiguredPolicy[];
   readonly shutdown: ShutdownConfig;
   readonly hooks: HooksConfig;
+  /** 0: no standing orders. */
+  readonly standingOrderAfterNs: bigint;
   readonly filesystems: FilesystemPaths;
   readonly allocatable: { readonly cgroup: string; readonly capacity: bigint } | undefined;
   /** The keys that are set, with the value as text: 'evictionMinimumReclaim.memory.available' → '200Mi'. */

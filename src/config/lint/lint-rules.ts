@@ -6,7 +6,7 @@ import { entriesRule } from './entries.js';
 import { evictableRule } from './workloads/evictable.js';
 import type { Finding, LintRule, LintSubject } from './lint-rule.js';
 import { memoryNodesRule } from './workloads/memory-nodes.js';
-import { hooksRule } from './hooks.js';
+import { hooksOfOrdersRule, hooksRule } from './hooks.js';
 import { namesOfUsersRule } from './workloads/names-of-users.js';
 import { imagesRule, rulesRule } from './workloads/rules.js';
 import type { MachineFacts } from './machine.js';
@@ -50,6 +50,7 @@ export const LINT_RULES: readonly LintRule[] = [
   policyStepsRule,
   memoryNodesRule,
   hooksRule,
+  hooksOfOrdersRule,
   secretFilesRule,
   controlGroupRule,
 ];

@@ -8,11 +8,15 @@ export interface OrderedLimit {
 
 /** Hard, of memory.available alone, without a grace period; the highest of them. undefined: there is none. */
 export function orderedLimit(thresholds: readonly Threshold[], capacity: bigint): OrderedLimit | undefined {
-  const found = thresholds
-    .filter(isResourceThreshold)
-    .filter((threshold) => threshold.signal === 'memory.available' && threshold.also === undefined && isImmediate(threshold))
-    .map((threshold) => ({ threshold, limit: limitOf(threshold, capacity, false) }));
+  const found = orderedThresholds(thresholds).map((threshold) => ({ threshold, limit: limitOf(threshold, capacity, false) }));
   return found.reduce<OrderedLimit | undefined>((most, one) => (most === undefined || one.limit > most.limit ? one : most), undefined);
+}
+
+/** The thresholds that a standing order may be for. */
+export function orderedThresholds(thresholds: readonly Threshold[]): readonly ResourceThreshold[] {
+  return thresholds
+    .filter(isResourceThreshold)
+    .filter((threshold) => threshold.signal === 'memory.available' && threshold.also === undefined && isImmediate(threshold));
 }
 
 function isImmediate(threshold: ResourceThreshold): boolean {

@@ -28,6 +28,7 @@ export function subject(thresholds: readonly Threshold[], overrides: Partial<Lin
     policies: [],
     shutdown: NO_SHUTDOWN,
     hooks: { preEvict: undefined, postEvict: undefined, prekill: undefined },
+    standingOrderAfterNs: 5_000_000n,
     filesystems: { nodefs: '/' },
     allocatable: undefined,
     written: new Map(),
