@@ -3,7 +3,7 @@ import type { JournalFiles } from './journal-files.js';
 
 const QUEUE_LIMIT_BYTES = 16 * 1024 * 1024;
 const BATCH_BYTES = 256 * 1024;
-/** What other processes may have written since. */
+/** Space for bytes that other processes may have written since. */
 const SLACK_BYTES = 64 * 1024;
 
 export interface QueuedRecord {

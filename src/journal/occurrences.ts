@@ -43,7 +43,7 @@ export class Occurrences {
   }
 }
 
-/** What a record is the n-th of; undefined: it is not counted. */
+/** The subject whose n-th record it is; undefined: it is not counted. */
 function subjectOf({ type, victim, limit, cgroup }: JsonObject): string | undefined {
   switch (type) {
     case 'start':

@@ -1,4 +1,4 @@
-/** What an operator looks for first: what evictd has decided, what came of it, and what else ended workloads. */
+/** The records that an operator reads first: decisions of evictd, their outcomes, and other ends of workloads. */
 const SHOWN =
   /^\{"time":"[^"]*","type":"(?:start|decision|escalation|outcome|alert|policy|reclaim|resume|pause|reload|reload-refused|kernel-oom|shutdown|ended)"/;
 const LINES = 32;

@@ -6,7 +6,7 @@ import { Compressor } from './gzip.js';
 export interface RecordingLimits {
   /** The maximum of both files together, compressed. */
   readonly maxBytes: number;
-  /** What is older is removed. */
+  /** The age from which on entries are removed. */
   readonly maxAgeMs: number;
 }
 

@@ -5,7 +5,7 @@ import { RecordingFile, SharedFileError, type RecordingLimits } from './recordin
 import { RecordingWriting } from './line-writing.js';
 import { RECORDING_FORMAT, type RecordedConfig, type RecordedStep, type RecordingEntry } from './recording-format.js';
 
-/** What a SIGKILL may lose. */
+/** The time whose entries a SIGKILL may lose. */
 const GATHER_MS = 1_000;
 /** Steps and workloads that may wait: about 10 MiB. */
 const LIMIT = 32_768;
@@ -42,7 +42,7 @@ export class RecordingQueue {
   #isContinued = false;
   #unwritten = 0;
   #writing = new RecordingWriting();
-  /** What the file has already. */
+  /** The values that the file already has. */
   #written: { policy?: Policy; config?: RecordedConfig; state?: State } = {};
   /** Steps are missing before the first that waits. */
   #gap: { readonly lost: number; readonly state: State } | undefined;

@@ -23,7 +23,7 @@ export interface Finding {
   readonly hint?: string;
   /** The key that it concerns: 'evictionSoft.memory.available', 'rules[2]'. */
   readonly key: string;
-  /** Which test of the condition at `key`, in the order of testsOf. Left out: it concerns all of the value. */
+  /** The index of the test of the condition at `key`, in the order of testsOf. Left out: the whole value is meant. */
   readonly test?: number;
   /** The signal that cannot be read, or is only polled. */
   readonly signal?: Signal;

@@ -104,7 +104,7 @@ const entry = z.pipe(
   }),
 );
 
-/** What is wrong between the keys of an entry is reported with what is wrong in each of them. */
+/** Problems between the keys of an entry are reported together with the problems of each key. */
 export const policyEntry = z.pipe(
   z.transform((written: unknown, payload) => {
     if (!isRecord(written)) return written;

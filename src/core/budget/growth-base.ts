@@ -6,7 +6,7 @@ import { SIGNAL_FACTS, type Resource, type ResourceSignal, type Signal } from '.
 import { withAncestors } from '../workload/cgroup.js';
 import type { WorkloadStats } from '../workload/workload.js';
 
-/** What used a resource at one moment, so that what has grown since can be found. */
+/** The use of a resource at one moment, so that the growth since then is known. */
 export interface GrowthBase {
   readonly available: bigint;
   /** The measured memory of each workload, by workload id. */

@@ -12,13 +12,13 @@ interface Pausing {
   readonly settled: ReadonlyMap<string, string>;
 }
 
-/** What kept evictd from evicting until an operator asked it to go on. */
+/** The pauses that ended because an operator asked evictd to evict again. */
 export interface LiftedPauses {
   /** The number of evictions that the budget counted, by resource. */
   readonly evictions: ReadonlyMap<Resource, number>;
   /** Signals whose last eviction freed too little (departure no-yield). */
   readonly withoutYield: readonly Signal[];
-  /** The memory of the last eviction was consumed by what may not be evicted. */
+  /** A consumer that may not be evicted took the memory that the last eviction freed. */
   readonly leak: boolean;
   /** Pauses that an operator set. */
   readonly pauses: readonly OperatorPause[];

@@ -27,11 +27,11 @@ interface MemoryCounter {
   readonly field: string;
   readonly kind: MemoryGrower['kind'];
   readonly text: string;
-  /** What shows its users. */
+  /** How to see its users. */
   readonly hint: string;
 }
 
-/** What is computed from all fields, and no field itself. */
+/** The name of the memory that no field counts. It is computed from all fields. */
 const UNACCOUNTED = 'Unaccounted';
 const SHMEM = 'Shmem';
 

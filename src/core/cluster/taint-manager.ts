@@ -33,7 +33,7 @@ export class TaintManager<P extends ManagedPod> {
     return pods.flatMap((pod) => (taints.length === 0 ? this.#cancel(pod) : this.#process(pod, taints, nowNs)));
   }
 
-  /** What waits goes on. */
+  /** Forgets the node. Evictions that wait continue. */
   deleteNode(name: string): void {
     this.#taints.delete(name);
   }

@@ -6,7 +6,7 @@ import { ConditionProblem, type ConditionFault } from './condition-problem.js';
 import { scanCondition, type Token } from './condition-scan.js';
 import { cgroupAlone, readMetric } from './metric-reference.js';
 
-/** What a text is read against. */
+/** The names and scope that a text is checked against. */
 export interface ConditionContext {
   readonly scope: ScopeKind;
   /** The window of a pressure metric without `over`. */
@@ -28,7 +28,7 @@ const MAX_DEPTH = 16;
 
 /** Short names after `of`. */
 const BASES: Readonly<Record<string, string>> = { limit: 'memory.max', request: 'memory.request' };
-/** What other languages write. */
+/** Words of other languages, and the word that is meant. */
 const MEANT: Readonly<Record<string, string>> = {
   '&&': '&',
   '||': '|',

@@ -109,9 +109,9 @@ export interface State {
   readonly unitEvictions: ReadonlyMap<string, readonly bigint[]>;
   /** Units that are kept stopped and started again later, by unit name. */
   readonly held: ReadonlyMap<string, Hold>;
-  /** What happens once per reported episode and has happened: alerts, and decisions of a dry run. By kind, the threshold id. */
+  /** Events that happen once per reported episode, and have happened: alerts, and decisions of a dry run. By kind, the threshold id. */
   readonly settled: ReadonlyMap<string, string>;
-  /** An operator has paused evictions. */
+  /** Pauses that operators have set. */
   readonly pauses: OperatorPauses;
   /** Budgets with an eviction by an operator in the last hour, by name. */
   readonly disruptedBudgets: DisruptedBudgets;
@@ -122,7 +122,7 @@ export interface State {
   readonly taintsJudged: TaintEvaluation | undefined;
   /** undefined: the node is neither cordoned nor drained. */
   readonly drain: Drain | undefined;
-  /** What is to end whatever the node's readings are, and is not decided yet. Over a restart only evictions by operators are kept. */
+  /** Evictions without regard to the node's readings that are not decided yet. Only those by operators are kept over a restart. */
   readonly disruptions: Disruptions;
   /** Ladders, and what they hold. Not kept over a restart. */
   readonly policies: PolicyState;

@@ -6,7 +6,7 @@ export interface DiskAmount {
   readonly inodes: bigint;
 }
 
-/** What a machine workload holds on a filesystem, as last measured. */
+/** The space that a machine workload holds on a filesystem, as last measured. */
 export interface DiskHolding {
   readonly uses: DiskAmount;
   /** The part that its eviction frees. */

@@ -110,7 +110,7 @@ export function endingIds(evictions: readonly EvictionInFlight[]): ReadonlySet<s
 /** How many workloads a budget was for before the last eviction by an operator, and when that was (monotonic). */
 export type DisruptedBudgets = ReadonlyMap<string, { readonly expected: number; readonly atNs: bigint }>;
 
-/** What has not come back after this time is gone for good. */
+/** The time after which a workload that has not come back counts as gone for good. */
 const REMEMBERED_NS = 3_600_000_000_000n;
 
 /** The parts of the state that budgets depend on. */

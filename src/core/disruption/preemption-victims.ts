@@ -1,6 +1,6 @@
 import type { QosClass } from '../workload/workload.js';
 
-/** What is requested: cpu in millicores, all else in whole units. */
+/** The requested resources: cpu in millicores, others in whole units. */
 export interface Requesting {
   readonly request: (resource: string) => bigint;
 }

@@ -118,7 +118,7 @@ function compare(policy: Policy, state: State, taints: readonly Taint[], found: 
   return { effects, ...asOnce(policy, state, causes), changed: { taintEvictions: waiting, settled: settledIn(policy, state, causes) } };
 }
 
-/** What is being evicted, or has been, waits no more: a workload that is started again has its whole time. A dry run evicts none. */
+/** Workloads that are or were evicted wait no more: one that is started again has its whole time. A dry run evicts none. */
 export function withoutBegun({ dryRun }: Policy, state: State, effects: readonly Effect[]): State {
   const decisions = effects.flatMap((effect) =>
     effect.kind === 'evict' ? [effect.decision] : effect.kind === 'outcome' ? [effect.outcome.decision] : [],

@@ -9,7 +9,7 @@ export interface DrainStatus {
   readonly evicting: number;
   /** Workloads that a restarted evictd has not found again. */
   readonly unnamed: number;
-  /** What has not ended, the least important first. `waits`: why it is not being evicted. */
+  /** The workloads that have not ended, the least important first. `waits`: why it is not being evicted. */
   readonly left: readonly { readonly name: string; readonly path: string; readonly evicting: boolean; readonly waits?: string }[];
 }
 

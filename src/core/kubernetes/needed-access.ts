@@ -63,7 +63,7 @@ export const COULD_RUN_ACCESS: readonly AccessAttributes[] = [
   { verb: 'list', resource: 'pods' },
 ];
 
-/** What evictd never asks for, and what a stolen credential could do harm with. Of all namespaces. */
+/** Access that evictd never asks for, and that makes a stolen credential dangerous. For all namespaces. */
 export const EXCESSIVE_ACCESS: readonly AccessAttributes[] = [
   { verb: 'delete', resource: 'nodes' },
   { verb: 'list', resource: 'secrets' },

@@ -20,7 +20,7 @@ export interface PolicyLook {
   readonly leadNs: bigint;
 }
 
-/** What bounds when a condition can become true. */
+/** The bounds of the time at which a condition can become true. */
 export interface LeadBounds {
   /** How fast memory may be filled. */
   readonly bytesPerSecond: number;

@@ -30,7 +30,7 @@ interface Compared {
   readonly avoid: boolean;
 }
 
-/** What the kernel spares the cgroup, as memory.low, memory.min and the cgroups above say, does not count (oomd does so). */
+/** The part of a value that memory.low, memory.min and the cgroups above do not protect (oomd does so). */
 function unprotected({ reading }: Compared, value: RawValue): number | undefined {
   const bytes = valueOf(reading, value);
   if (bytes === undefined) return undefined;
@@ -88,7 +88,7 @@ export function comparedValues(policies: readonly ConfiguredPolicy[]): ReadonlyS
   return new Set([...comparators.flatMap((comparator) => COMPARISONS[comparator].needs), ...PROGRESS_VALUES, 'memory.oom.group']);
 }
 
-/** What must be known of a cgroup for the comparator to decide anything. undefined: nothing that is read. */
+/** The value of a cgroup that the comparator needs to decide anything. undefined: no value that is read. */
 export function decidingValue(comparator: Comparator): RawValue | undefined {
   return COMPARISONS[comparator].needs[0];
 }
@@ -128,7 +128,7 @@ function comparing(by: readonly Comparator[]): Compare<Compared> {
   };
 }
 
-/** What a comparator compares of a workload. undefined: not known. */
+/** The value of a workload that a comparator compares. undefined: not known. */
 export function compared(comparator: Comparator, ranked: RankedWorkload, readings: ComparedHistories): number | undefined {
   return COMPARISONS[comparator].of(comparedLeaf(ranked, readings));
 }

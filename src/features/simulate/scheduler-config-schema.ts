@@ -14,7 +14,7 @@ const word = z.transform((input: unknown, payload) => {
 });
 const optionally = z.optional;
 const listOf = <T extends z.core.SomeType>(item: T) => optionally(z.array(item));
-/** What is known and not looked into. */
+/** A known key whose value is not checked. */
 const anything = optionally(z.unknown());
 const percent = optionally(integer(0, 100));
 const policy = optionally(z.enum(['Honor', 'Ignore']));

@@ -48,7 +48,7 @@ function eventJson(event: TimelineEvent): unknown {
   }
 }
 
-/** What has no other form in JSON. */
+/** The fields that have no other form in JSON. */
 function without(event: TimelineEvent): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(event).filter(([key]) => !key.endsWith('Ns') && key !== 'kind'));
 }

@@ -12,7 +12,7 @@ const COMPARED = 256;
 const COMPARED_AT_ONCE = 32;
 /** The longest time that a reading delays a wake. */
 const SLICE_NS = 300_000n;
-/** What is older says little of a workload that grows. */
+/** The age from which on a reading says little about a workload that grows. */
 const FRESH_NS = 10_000_000_000n;
 
 interface Known {

@@ -13,7 +13,7 @@ export type Observed = ReadonlyMap<Signal, Observation>;
  */
 const LONGEST_NS = 250_000_000n;
 const SHORTEST_NS = 10_000_000n;
-/** What all cores fill in a second. */
+/** The bytes that all cores fill in a second. */
 const BYTES_PER_SECOND = 2_500_000_000n * BigInt(availableParallelism());
 
 const WATCHED: ReadonlySet<string> = new Set(Object.keys(MACHINE_READERS));

@@ -1,6 +1,6 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 
-/** What a value may be at most. */
+/** The upper bound of a value's size. */
 interface Extent {
   /** How often a loop over it runs. */
   readonly items: number;

@@ -20,7 +20,7 @@ export class TextEnd extends Error {
   constructor(
     message: string,
     readonly position: TextPosition,
-    /** What there is of the object that has not ended; '': it is not in one. */
+    /** The text of the object that has not ended; '': it is not in one. */
     readonly text = '',
   ) {
     super(message);

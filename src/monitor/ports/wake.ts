@@ -33,7 +33,7 @@ export type WakeSource =
   | 'watchdog'
   | 'standing_order';
 
-/** What an operator asks for waits for nothing. */
+/** Whether an operator asked: such a wake waits for nothing. */
 export function isOfOperator({ source }: Pick<Wake, 'source'>): boolean {
   return source === 'pause' || source === 'resume' || source === 'request';
 }

@@ -66,7 +66,7 @@ function* hasRuntime(uid: number, files: readonly string[]): Lookup<boolean> {
   return false;
 }
 
-/** What the files below have behind the root of the runtime. */
+/** The part of a path behind the root of the runtime. */
 const STATE = /\/(?:containers\/[^/]+\/config\.v2\.json|[a-z]+-containers\/[^/]+|io\.containerd\.runtime\.v2\.task(?:\/.*)?)$/;
 
 const USERS = '/etc/passwd';
@@ -79,7 +79,7 @@ function* runnerOf(uid: number): Lookup<Runner> {
 
 interface Engine {
   readonly filesOf: (id: string, runner: Runner) => Lookup<readonly string[]>;
-  /** What a user who runs it may have in ~/.config, so that its containers may have names although none is found. */
+  /** Files in ~/.config of a user of the runtime. If one exists, containers may have names although none is found. */
   readonly ofUser?: readonly string[];
   /** undefined: the file says nothing about this container. */
   readonly nameIn: (text: string, id: string) => NameFound | undefined;

@@ -95,7 +95,7 @@ function thresholdRows(threshold: ThresholdStatus, { signals }: StatusDocument):
   return [{ cells: [when, kind, timeText(graceSeconds), state], colour }, ...each];
 }
 
-/** What a drain has left, evictions in flight with their reason, and the last records. */
+/** The workloads that a drain has left, evictions in flight with their reason, and the last records. */
 function decisionPage({ drain, evictions, decisions }: StatusDocument, { columns }: Drawing): Line[] {
   return [
     ...(drain ? paragraph(drainText(drain), columns, 'yellow') : []),
@@ -114,7 +114,7 @@ function decisionPage({ drain, evictions, decisions }: StatusDocument, { columns
   ];
 }
 
-/** What is configured and lives in evictd: budget, policies, what wakes it, what it cannot do. */
+/** The configuration and state of evictd: budget, policies, wake-ups, problems. */
 function evictdPage(status: StatusDocument, { columns }: Drawing): Line[] {
   const { evictd, budget, policies, heldUnits, notifiers, problems } = status;
   const files = evictd?.configuration.files.join(', ') ?? '';

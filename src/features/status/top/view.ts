@@ -71,7 +71,7 @@ const LEGEND = [
   '#: the place in the order of eviction.',
 ];
 
-/** What the screen says beside the status. */
+/** A line that the screen shows beside the status. */
 export interface Note extends Line {
   readonly text: string;
 }

@@ -9,7 +9,7 @@ import type { Hierarchies } from '../cgroup/hierarchies.js';
 /** They hold their data in memory or in a file, whose device has the I/O. */
 const WITHOUT_DISK = /^(zram|ram|loop)\d+$/;
 
-/** What the I/O of the cgroup at a path has cost so far; undefined: not known. Kinds of devices are looked up once. */
+/** The cost of the I/O of the cgroup at a path so far; undefined: not known. Kinds of devices are looked up once. */
 export function openIoCost(
   { memory, blkio }: Pick<Hierarchies, 'memory' | 'blkio'>,
   sysfs = '/sys/dev/block',

@@ -63,7 +63,7 @@ function interpreterOf(content: string): string | undefined {
 interface Trust {
   /** Why users other than root can change the file, or why it cannot be read. undefined: only root can change it. */
   readonly problem: string | undefined;
-  /** What the path leads to. */
+  /** The file that the path leads to. */
   readonly found?: FileStatus;
 }
 

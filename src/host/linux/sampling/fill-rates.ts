@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { Binding } from '../../../native/binding.js';
 
-/** What a sampled value counts. `memory` and `disk` are in bytes. */
+/** The unit of a sampled value. `memory` and `disk` are in bytes. */
 export type FilledUnit = 'memory' | 'disk' | 'inodes' | 'processes';
 
 /**
@@ -27,7 +27,7 @@ const PROCESSES_PER_CORE = 30_000;
  */
 const DISK = { bytesAtRest: 250e6, inodesAtRest: 25_000, periodMs: 1_000 };
 
-/** What begins to fill memory from a rest is seen in time up to this rate, in bytes per second. */
+/** The fastest fill of memory that begins at rest and is seen in time, in bytes per second. */
 export function fastestFill(native: Pick<Binding, 'measureFill'>): number {
   return 4 * fillRates(native, 'memory').restRatePerSecond;
 }

@@ -13,7 +13,7 @@ interface InhibitDelayQuestion {
   readonly withinNs?: bigint;
   /** false: does not keep the process alive. */
   readonly awaited?: boolean;
-  /** What sets it. */
+  /** The file that sets it. */
   readonly fileOf?: () => string | undefined;
 }
 
