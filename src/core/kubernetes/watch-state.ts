@@ -13,6 +13,8 @@ export type WatchOutcome =
   | { readonly kind: 'listed'; readonly resourceVersion: string }
   /** The server has ended the watch. `resourceVersion`: the last one that it has sent. */
   | { readonly kind: 'ended'; readonly resourceVersion: string; readonly lastedMs: number }
+  /** Its connection was cut before, though it had lasted: a proxy does that where nothing is sent for a while. */
+  | { readonly kind: 'cut'; readonly resourceVersion: string }
   /** The server does not have the version any more (410). */
   | { readonly kind: 'expired' }
   /** No usable answer. `resourceVersion`: the last one of a watch. Left out: none. */
@@ -40,6 +42,8 @@ export function nextWatch(state: WatchState, outcome: WatchOutcome, random: numb
     case 'ended':
       if (outcome.lastedMs < SHORT_MS) return again({ kind: 'watch', resourceVersion: outcome.resourceVersion });
       return { next: { kind: 'watch', resourceVersion: outcome.resourceVersion }, failures: 0, waitMs: 0 };
+    case 'cut': // no failure; later, because a server that restarts cuts those of all nodes
+      return { next: { kind: 'watch', resourceVersion: outcome.resourceVersion }, failures: 0, waitMs: backOffMs(1, random, mostMs) };
     case 'expired': {
       // '': the newest. The cache of another server may be older than what was seen already.
       const list = { kind: 'list', resourceVersion: '' } as const;

@@ -15,6 +15,8 @@ import type { ApiAnswer, ApiClient } from './client/api-client.js';
 const LIST_WITHIN_MS = 30_000;
 /** The timeout until a watch is accepted. */
 const OPEN_WITHIN_MS = 10_000;
+/** A watch that is cut after this time has not failed: kubeadm's example of a load balancer cuts what is idle for 35 s. */
+const LASTED_MS = 10_000;
 
 /** The objects that are followed: '/api/v1/pods'. */
 export interface Followed<T> {
@@ -123,6 +125,7 @@ export class ListWatch<T> {
       if (answer.status !== 200 || refusal !== undefined) return this.#refused(refusal ?? answer);
       return { kind: 'ended', resourceVersion, lastedMs: performance.now() - beganMs };
     } catch (error) {
+      if (isCut(error) && performance.now() - beganMs >= LASTED_MS) return { kind: 'cut', resourceVersion };
       const failed = this.#failed(error);
       return failed.kind === 'failed' ? { ...failed, resourceVersion } : failed;
     }
@@ -153,6 +156,10 @@ export class ListWatch<T> {
     if (!this.#closed) this.seen.failed(why);
     return { kind: 'failed' };
   }
+}
+
+function isCut(error: unknown): boolean {
+  return error instanceof Error && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNRESET';
 }
 
 /** The message of a Status. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { EndedPod } from '../../../src/core/kubernetes/pending-deletion.js';
 import { openPodsFile } from '../../../src/features/kubernetes/pods-file.js';
 import { Agent, type AgentParts } from '../../../src/features/kubernetes/agent.js';
@@ -111,6 +111,43 @@ test('a watch that has ended continues, and one whose version has expired begins
   expect(agent.status().lists).toBe(2);
   // The newest, not any version, which is the answer to a watch that fails again and again.
   expect(server.received.findLast(({ query }) => !query.has('watch'))?.query.get('resourceVersion')).toBeNull();
+});
+
+test('a proxy that cuts each idle watch causes no failure, and the next watch goes on', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  server.store.put('pods', aPod('a'));
+  const agent = agentOf();
+  for (let cuts = 1; cuts <= 6; cuts += 1) {
+    await watched();
+    vi.advanceTimersByTime(35_000);
+    server.cutWatches();
+    await vi.waitFor(() => {
+      expect(server.received).toHaveLength(2 + cuts);
+    }, WAIT);
+  }
+  server.store.put('pods', aPod('b'));
+  await named(agent, 'a', 'b');
+  expect(agent.status()).toMatchObject({ answers: true, lists: 1, problem: undefined });
+});
+
+test('a watch that the server has not ended in time is stale and has failed', async () => {
+  vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const agent = agentOf();
+  await watched();
+  server.store.put('pods', aPod('a'));
+  await named(agent, 'a');
+  server.watchesAreStale = true;
+  server.answers = 'hang';
+  vi.advanceTimersByTime(54_000);
+  await vi.waitFor(() => {
+    expect(agent.status().problem).toContain('the watch is stale');
+  }, WAIT);
 });
 
 test('while the server is away the pods stay known with their age and the reason, and the watch continues when it is back', async () => {

@@ -99,6 +99,11 @@ export class FakeApiServer {
     for (const response of this.#watches) response.end();
   }
 
+  /** Cuts the connections of all watches, as a proxy does. */
+  cutWatches(): void {
+    for (const response of this.#watches) response.destroy();
+  }
+
   get watches(): number {
     return this.#watches.size;
   }

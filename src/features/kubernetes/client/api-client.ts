@@ -128,8 +128,8 @@ export class ApiClient {
       this.#count(method, 'none');
       if (error instanceof EvictdError) throw error;
       if (isOfTls(error)) this.#access.refused();
-      const why = limit.aborted ? reasonOf(limit.reason) : reasonOf(error);
-      throw new EvictdError('EVICTD_KUBERNETES_UNREACHABLE', why, { cause: error });
+      const cause: unknown = limit.aborted ? limit.reason : error;
+      throw new EvictdError('EVICTD_KUBERNETES_UNREACHABLE', reasonOf(cause), { cause });
     }
   }
 
