@@ -120,7 +120,8 @@ describe.runIf(hasContainerd)(`pods of an API server in containerd (${ON}; where
     /** Gone at the API server and from the node, and nothing starts it again. */
     const isOnlyCalmLeft = async (): Promise<void> => {
       const names = (): readonly string[] => server.store.list('pods').map(({ metadata }) => metadata.name);
-      await evictd.until('the other pods are gone', () => names().join() === 'calm');
+      // A call that the server has not answered takes 10 s, and the pause after it up to 30 s.
+      await evictd.until('the other pods are gone', () => names().join() === 'calm', 120_000);
       const { rounds } = kubelet;
       await until('the kubelet has looked again', () => kubelet.rounds > rounds + 1);
       expect([names(), await runtime.pods()]).toEqual([['calm'], [calm.pod.id]]);
