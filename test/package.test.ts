@@ -103,8 +103,8 @@ describe('the npm tarball', () => {
   test('has the licence of every package that is in it', () => {
     const notices = readFileSync(join(installed, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8');
     const bundled = ['evictd.js', 'index.js', ...PROGRAM_FILES]
-      .flatMap((file) => [...readFileSync(join(installed, 'dist', file), 'utf8').matchAll(/^\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)\//gm)])
-      .map(([, name]) => name ?? '');
+      .flatMap((file) => (JSON.parse(readFileSync(`dist/${file}.map`, 'utf8')) as { readonly sources: readonly string[] }).sources)
+      .flatMap((source) => /^.*node_modules\/((?:@[^/]+\/)?[^/.@][^/]*)\//.exec(source)?.[1] ?? []);
     const named = (name: string) => notices.split('\n').some((line) => line.startsWith(`${name} `));
     expect(bundled).toContain('commander');
     expect(['node-addon-api', ...new Set(bundled)].filter((name) => !named(name))).toEqual([]);
