@@ -1,4 +1,11 @@
 import { DEPARTURE_TEXTS } from '../core/decide/departures.js';
+import { SOURCES } from '../workloads/kinds/sources.js';
+
+const OF_SOURCES = Object.fromEntries(
+  SOURCES.flatMap(({ kind, descriptions }) =>
+    Object.entries(descriptions).map(([key, text]) => [`workloads[].${kind}${key === '' ? '' : `.${key}`}`, text]),
+  ),
+);
 
 /**
  * What each key of a configuration file is for, by its path: for the JSON Schema and for evictd.yaml(5). [] is an entry
@@ -52,17 +59,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'filesystems.imagefs': 'A path on the filesystem of images, if they have their own.',
   'filesystems.containerfs': 'A path on the filesystem of writable layers, if they have their own.',
   workloads: 'What evictd may evict. Without an entry it evicts nothing. Each entry is one source.',
-  'workloads[].cgroup': 'Each child of this cgroup is a workload.',
-  'workloads[].systemd': 'Services and scopes of systemd are workloads.',
-  'workloads[].systemd.slices': 'All units in these slices, e.g. [batch.slice].',
-  'workloads[].systemd.units': "Units by name or pattern, e.g. ['web@*.service'].",
-  'workloads[].systemd.managedOOM': 'Also do what ManagedOOM settings of units ask of systemd-oomd.',
-  'workloads[].cri': 'Pods of a container runtime are workloads.',
-  'workloads[].cri.endpoint': 'Socket of the runtime, e.g. unix:///run/containerd/containerd.sock.',
-  'workloads[].job': 'Windows: this job object is a workload.',
-  'workloads[].service': 'Windows: services by name or pattern are workloads.',
-  'workloads[].process': 'Windows: programs with all their children are workloads.',
-  'workloads[].process.path': 'Windows: path or pattern of the program.',
+  ...OF_SOURCES,
   priorityClasses: 'Priorities by name, for rules and for evictd admit.',
   'priorityClasses[].name': 'Name: lower-case letters, digits, - and .',
   'priorityClasses[].value': 'The priority. Higher is more important.',

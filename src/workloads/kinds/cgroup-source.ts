@@ -8,6 +8,7 @@ export const cgroupSource: SourceKind<'cgroup', string> = {
   kind: 'cgroup',
   os: 'linux',
   schema: parsed(cgroupText),
+  descriptions: { '': 'Each child of this cgroup is a workload.' },
   example: 'a cgroup (cgroup: /workload.slice)',
   entryHint: (text) => (text.startsWith('/') && !text.endsWith('.sock') ? `{ cgroup: ${text} }` : undefined),
   text: (path) => path,

@@ -15,6 +15,10 @@ export const criSource: SourceKind<'cri', CriSpec> = {
   kind: 'cri',
   os: 'linux',
   schema: z.strictObject({ endpoint: parsed(endpointText) }),
+  descriptions: {
+    '': 'Pods of a container runtime are workloads.',
+    endpoint: 'Socket of the runtime, e.g. unix:///run/containerd/containerd.sock.',
+  },
   example: 'a runtime (cri: { endpoint: … })',
   missing: { endpoint: `endpoint: ${EXAMPLE}` },
   mapHint: (text = EXAMPLE) => `{ endpoint: ${text} }`,

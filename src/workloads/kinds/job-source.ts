@@ -14,6 +14,7 @@ export const jobSource: SourceKind<'job', string> = {
       'write the full name: batch, or Global\\batch',
     );
   }),
+  descriptions: { '': 'Windows: this job object is a workload.' },
   example: 'a job object (job: NAME)',
   text: (name) => `job ${name}`,
   names: (name) => [{ name: `job ${name}`, path: [] }],

@@ -7,6 +7,7 @@ export const kubernetesSource: SourceKind<'kubernetes', true> = {
   kind: 'kubernetes',
   os: 'linux',
   schema: undefined,
+  descriptions: {},
   example: 'pods of a cluster (the key kubernetes)',
   text: () => PODS,
   names: () => [{ name: PODS, path: [] }],

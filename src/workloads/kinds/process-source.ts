@@ -9,6 +9,7 @@ export const processSource: SourceKind<'process', { readonly path: string }> = {
   kind: 'process',
   os: 'windows',
   schema: z.strictObject({ path: pattern }),
+  descriptions: { '': 'Windows: programs with all their children are workloads.', path: 'Windows: path or pattern of the program.' },
   example: `programs (process: { path: ${EXAMPLE} })`,
   missing: { path: `path: ${EXAMPLE}` },
   mapHint: (text = EXAMPLE) => `{ path: ${text} }`,

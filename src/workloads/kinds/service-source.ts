@@ -5,6 +5,7 @@ export const serviceSource: SourceKind<'service', string> = {
   kind: 'service',
   os: 'windows',
   schema: pattern,
+  descriptions: { '': 'Windows: services by name or pattern are workloads.' },
   example: 'a service (service: NAME)',
   text: (name) => `service ${name}`,
   names: (name) => [{ name: `service ${name}`, path: [] }],

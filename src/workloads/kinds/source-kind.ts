@@ -36,6 +36,8 @@ export interface SourceKind<Kind extends string = string, Spec = unknown> {
   readonly os: OperatingSystem;
   /** undefined: it is not written, but implied by another key. */
   readonly schema: ZodMiniType<Spec> | undefined;
+  /** What it is for, by the key in its value; '': the value itself. For the JSON Schema and for evictd.yaml(5). */
+  readonly descriptions: Readonly<Record<string, string>>;
   /** A phrase for hints: 'units (systemd: { slices: [batch.slice] })'. */
   readonly example: string;
   /** Hints for keys that are missing, by key. */

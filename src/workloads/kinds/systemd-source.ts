@@ -25,6 +25,12 @@ export const systemdSource: SourceKind<'systemd', SystemdSpec> = {
     units: z._default(z.array(parsed(unitText)), []),
     managedOOM: z.optional(z.boolean()),
   }),
+  descriptions: {
+    '': 'Services and scopes of systemd are workloads.',
+    slices: 'All units in these slices, e.g. [batch.slice].',
+    units: "Units by name or pattern, e.g. ['web@*.service'].",
+    managedOOM: 'Also do what ManagedOOM settings of units ask of systemd-oomd.',
+  },
   example: 'units (systemd: { slices: [batch.slice] })',
   missing: { systemd: 'systemd: { slices: [batch.slice] }, or { units: [web.service] }' },
   emptiness: ({ slices, units, managedOOM }) =>

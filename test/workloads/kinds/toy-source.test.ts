@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
+import { configurationSchema } from '../../../src/config/json-schema.js';
 import { openSources } from '../../../src/node/open-reading.js';
 import { unrecordedSources } from '../../../src/features/replay/recorded-workloads.js';
 import { recordedConfig } from '../../../src/recording/open.js';
@@ -20,6 +21,8 @@ vi.mock(import('../../../src/workloads/kinds/sources.js'), async (original) => {
     kind: 'toy',
     os: 'linux',
     schema: z.strictObject({ file: z.string() }),
+    descriptions: { '': 'Toys are workloads.', file: 'File that names them.' },
+
     example: 'a toy (toy: { file: … })',
     mapHint: (text = '/toys') => `{ file: ${text} }`,
     text: ({ file }) => `toy ${file}`,
@@ -40,6 +43,11 @@ function openToys(file: string): WorkloadSource {
   };
 }
 const veto = () => ({ kind: 'vacant' }) as const;
+
+test('the schema has the descriptions of a new kind of workload source', () => {
+  const toy = configurationSchema().properties?.workloads?.items?.properties?.toy;
+  expect([toy?.description, toy?.properties?.file?.description]).toEqual(['Toys are workloads.', 'File that names them.']);
+});
 
 test('a new kind of workload source is one file and one line in SOURCES', () => {
   const directory = scratch();
