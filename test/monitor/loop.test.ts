@@ -768,7 +768,12 @@ test('a unit that an earlier evictd killed and kept stopped stays held while sys
 });
 
 test.each<[rule: string, then: () => Candidates, came: RegExp | undefined, of?: Partial<Workload>]>([
-  ['has no source', () => candidates([workload('web'), Mi]), /abandoned: no workload source includes it any more/, API_POD],
+  [
+    'has no source at the API server',
+    () => candidates([workload('web'), Mi]),
+    /abandoned: no workload source includes it any more/,
+    API_POD,
+  ],
   ['is critical', () => candidates([evicted({ protection: { kind: 'critical' } }), Mi]), /abandoned: it may not be evicted any more/],
   ['has no source', () => candidates([workload('web'), Mi]), /abandoned: no workload source includes it any more/],
   ['is unchanged', () => candidates([evicted(), Mi]), undefined],

@@ -161,7 +161,7 @@ test.each<[rule: string, selector: object | undefined, isViolated: boolean]>([
   ['a label of the pod', { matchLabels: { app: 'web' } }, true],
   ['another label', { matchLabels: { app: 'web', tier: 'a' } }, false],
   ['In', expression('In', ['x', 'web']), true],
-  ['NotIn', expression('In', ['x']), false],
+  ['In with another value', expression('In', ['x']), false],
   ['NotIn', expression('NotIn', ['web']), false],
   ['NotIn of another', expression('NotIn', ['x']), true],
   ['Exists', expression('Exists'), true],

@@ -411,7 +411,7 @@ describe('evictions by a policy', () => {
     expect(run.uses(1, 101)).toEqual([]);
   });
 
-  test('do not happen without a workload source, and nor does throttling or freezing', () => {
+  test('do not happen without a workload source, nor do throttling and freezing', () => {
     expect(new Run([THROTTLE, FREEZE, KILL], {}, { hasWorkloadSource: false }).uses(0, 101)).toEqual([
       'throttle refused',
       'freeze refused',

@@ -216,7 +216,7 @@ describe('a repeated SIGKILL', () => {
     expect(calls).toEqual(['list']);
   });
 
-  test('on v1 is sent to new processes only, or to all if processes do not end', () => {
+  test('on v1 is sent only when a new process appears, or if processes do not end', () => {
     const { calls, handle } = noting([7], [7], [7, 8], [7, 8]);
     const kill = killOf(victim.dir, {}, { handle });
     for (let times = 0; times < 4; times += 1) kill.kill();

@@ -48,7 +48,7 @@ test.each<[why: string, args: readonly string[], exit: number, message: string]>
     65,
     'priority admission controller computed PreemptLowerPriority',
   ],
-  ['an unknown node', [file('pod.json', pod('a-1', ''))], 65, 'the input has no node'],
+  ['an input without a node', [file('pod.json', pod('a-1', ''))], 65, 'the input has no node'],
   ['a finding with --strict', [file('bad.json', `${JSON.stringify(node('node-1'))}{`), '--strict'], 65, '1 finding: --strict permits none'],
   ['a file that does not exist', [join(directory, 'none')], 66, 'cannot be read'],
 ])('simulate ends with an error for %s', async (_why, args, exit, message) => {
