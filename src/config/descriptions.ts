@@ -163,7 +163,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   oomScoreAdj: "How evictd sets oom_score_adj of the workloads, for the kernel's OOM killer.",
   metrics: 'The metrics server.',
   'metrics.listen': "Its address, a Unix socket (unix:/run/evictd/metrics.sock), or 'off'.",
-  'metrics.tokenFile': 'File with the token for the status page and the API; needed where the address is no loopback address.',
+  'metrics.tokenFile': 'File with the token for the status page and the API; needed unless the address is a loopback address.',
   controlSocket: 'The Unix socket of evictd pause, evict, drain, status and other commands.',
   'controlSocket.group': 'Group whose members may use it, by name or id. Left out: only root may.',
   journal: "evictd's record of decisions in the state directory.",

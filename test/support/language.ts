@@ -1,7 +1,10 @@
 /** Riddles and words for people: texts name the thing instead ("the workload", "no workload"). */
 const CONDEMNED = ['whoever', 'whom', 'nobody', 'somebody', 'told of', 'gone before', "is another's", 'whose turn'];
 
-const PATTERN = new RegExp(`\\b(?:${CONDEMNED.join('|')})\\b`, 'gi');
+/** 'it is no YAML': not YAML. 'there is no YAML' stays. */
+const DENIED = String.raw`(?<!\bthere )(?:is|are|was|were) no (?!longer\b|more\b|such\b)[a-z]+`;
+
+const PATTERN = new RegExp(`\\b(?:${[...CONDEMNED, DENIED].join('|')})\\b`, 'gi');
 
 /** Every condemned word in `text`, in lower case. */
 export function condemnedWords(text: string): string[] {
