@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { conditionLeadS } from '../../../src/core/policy/condition-lead.js';
 import { evaluateCondition } from '../../../src/core/policy/evaluate-condition.js';
+import { remember } from '../../../src/core/policy/scope-history.js';
 import { fc } from '../../support/property.js';
 import { conditionOf } from '../condition/conditions.js';
 import { historyOf, reading, type Series } from './scopes.js';
@@ -117,6 +118,29 @@ test('no possible rate of filling makes the condition true before the computed t
         for (const each of later) expect(evaluateCondition(condition, { cgroup: { readings: [each] }, node })).toBe(false);
       },
     ),
+    { numRuns: 500 },
+  );
+});
+
+test('until then no stall that is possible makes a window of pressure true', () => {
+  const part = fc.double({ min: 0, max: 0.999, noNaN: true });
+  const past = fc.array(fc.record({ seconds: fc.integer({ min: 1, max: 12 }), stalled: part }), { minLength: 1, maxLength: 8 });
+  fc.assert(
+    fc.property(past, fc.integer({ min: 1, max: 99 }), fc.integer({ min: 1, max: 20 }), part, (gaps, limit, window, until) => {
+      const windowNs = BigInt(window) * 1_000_000_000n;
+      let [atS, stalledS] = [0, 0];
+      const at = () => reading(atS, { 'memory.pressure.full.total': stalledS * 1e6 });
+      let history = remember(undefined, at(), windowNs);
+      for (const { seconds, stalled } of gaps) {
+        [atS, stalledS] = [atS + seconds, stalledS + seconds * stalled];
+        history = remember(history, at(), windowNs);
+      }
+      const condition = conditionOf(`memory.pressure.full > ${String(limit)}% over ${String(window)}s`, 'cgroup');
+      const lead = conditionLeadS(condition, { node: undefined, scope: [], histories: [history] }, RATE);
+      if (lead === 0) return;
+      [atS, stalledS] = [atS + lead * until, stalledS + lead * until];
+      expect(evaluateCondition(condition, { cgroup: remember(history, at(), windowNs) })).not.toBe(true);
+    }),
     { numRuns: 500 },
   );
 });
