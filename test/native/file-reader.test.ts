@@ -47,7 +47,7 @@ test.each<[rule: string, text: string, values: number[], error: number | undefin
   ['meminfo: kB are 1024 bytes', 'anon:          1 kB\ninactive_file: 2 kB\n', [1024, 2048], 0],
   ['a key that begins like another', 'anon_thp 9\nanon 1\ninactive_file 2\n', [1, 2], 0],
   ['the first of two', 'anon 1\nanon 7\ninactive_file 2\n', [1, 2], 0],
-  ['a key that is not there', 'anon 1\nfile 3\n', [1, NaN], ENODATA],
+  ['a key that does not exist', 'anon 1\nfile 3\n', [1, NaN], ENODATA],
   ['cut off behind what is wanted', 'anon 1\ninactive_file 2\nfil', [1, 2], 0],
   ['cut off in a number that is wanted', 'anon 1\ninactive_file 2', [1, NaN], EBADMSG],
   ['cut off before what is wanted', 'anon 1\ninact', [1, NaN], EBADMSG],
@@ -68,7 +68,7 @@ const arcstats = '13 1 0x01 123 33456 5231340871 7300218113\nname               
 test.each<[rule: string, text: string, values: number[], error: number | undefined]>([
   ['the type is not part of the value', `${arcstats}c_min    4    1024\nsize     4    4096\n`, [4096, 1024], 0],
   ['a value that needs no space before it', 'size 4 1\nc_min 3 2\n', [1, 2], 0],
-  ['a key that is not there', `${arcstats}size     4    4096\n`, [4096, NaN], ENODATA],
+  ['a key that does not exist', `${arcstats}size     4    4096\n`, [4096, NaN], ENODATA],
   ['a negative value', `${arcstats}c_min    4    1024\nsize     3    -1\n`, [NaN, 1024], EBADMSG],
   ['a type without a value', `${arcstats}c_min    4    1024\nsize     4\n`, [NaN, 1024], EBADMSG],
   ['cut off in a number', `${arcstats}c_min    4    1024\nsize     4    40`, [NaN, 1024], EBADMSG],

@@ -71,7 +71,7 @@ describe('a PSI trigger', () => {
 
   test.each<[rule: string, file: string, stallUs: number, error: object]>([
     ['a stall longer than the window', '/proc/pressure/io', 3_000_000, { code: 'EINVAL', syscall: 'write', path: '/proc/pressure/io' }],
-    ['a file that is not there', '/proc/pressure/none', 100_000, { code: 'ENOENT', syscall: 'open', path: '/proc/pressure/none' }],
+    ['a file that does not exist', '/proc/pressure/none', 100_000, { code: 'ENOENT', syscall: 'open', path: '/proc/pressure/none' }],
     ['a stall of zero', '/proc/pressure/io', 0, { code: 'ERR_OUT_OF_RANGE', name: 'RangeError' }],
   ])('refuses %s', (_rule, file, stallUs, error) => {
     expect(thrownBy(() => watch(file, { kind: 'some', stallUs, windowUs }))).toMatchObject(error);

@@ -218,8 +218,12 @@ describe('the sampler', () => {
   });
 
   test.each<[rule: string, spec: FileSpec, error: object]>([
-    ['a file that is not there', number('/proc/none'), { code: 'ENOENT', syscall: 'open', path: '/proc/none' }],
-    ['a key that is not there', { path: '/proc/meminfo', format: 'keyed', keys: ['MemNone'] }, { code: 'ENODATA', path: '/proc/meminfo' }],
+    ['a file that does not exist', number('/proc/none'), { code: 'ENOENT', syscall: 'open', path: '/proc/none' }],
+    [
+      'a key that does not exist',
+      { path: '/proc/meminfo', format: 'keyed', keys: ['MemNone'] },
+      { code: 'ENODATA', path: '/proc/meminfo' },
+    ],
     ['a file of another format', number('/proc/meminfo'), { code: 'EBADMSG', syscall: 'read', path: '/proc/meminfo' }],
   ])('reports %s as an error at the start', (_rule, spec, error) => {
     expect(thrownBy(() => sample([spec], [1], [1]))).toMatchObject(error);

@@ -59,7 +59,7 @@ describe('lint of disruption budgets', () => {
     ['a budget needs more workloads than expected', '{ name: web, match: {}, minAvailable: 3, expected: 3 }', [], ['NONE']],
     ['fewer than expected must be available', '{ name: web, match: {}, minAvailable: 2, expected: 3 }', [], []],
     ['a budget needs as many workloads as exist', '{ name: web, match: {}, minAvailable: 2 }', [web('a'), web('b')], ['NONE']],
-    ['a workload without a process is not there', '{ name: web, match: {}, minAvailable: 2 }', [web('a'), web('b'), vacant], ['NONE']],
+    ['a workload without a process does not count', '{ name: web, match: {}, minAvailable: 2 }', [web('a'), web('b'), vacant], ['NONE']],
     ['matches none', '{ name: web, match: {}, minAvailable: 2 }', [web('a', [])], ['UNMATCHED']],
     ['there are no workloads', '{ name: web, match: {}, minAvailable: 2 }', [], []],
     [

@@ -10,7 +10,7 @@ const hooks = { preEvict: { ...hook('/a'), deadlineNs: 1n }, postEvict: hook('/b
 
 test.each<[what: string, programs: ReadonlyMap<string, string> | undefined, keys: readonly string[]]>([
   ['programs that only root can change', new Map(), []],
-  ['programs that were not looked at', undefined, []],
+  ['programs that were not checked', undefined, []],
   ['a hook program that another user can change', new Map([['/b', '/b belongs to user 1000']]), ['hooks.postEvict']],
 ])('%s', (_what, programs, keys) => {
   const found = hooksRule.find(subject([], { hooks }), machine(programs && { programs }));

@@ -9,9 +9,9 @@ import { machine, subject } from './support.js';
 describe('grace periods of disk thresholds', () => {
   test.each<[rule: string, signal: Signal, graceSeconds: number, reported: boolean]>([
     ['the grace period is as long as the interval', 'nodefs.available', 10, false],
-    ['shorter: it is not looked at before', 'nodefs.available', 9, true],
+    ['the grace period is shorter than the interval, and the signal is not read before', 'nodefs.available', 9, true],
     ['inodes too', 'nodefs.inodesFree', 1, true],
-    ['memory is looked at when the grace period ends', 'memory.available', 1, false],
+    ['memory is read when the grace period ends', 'memory.available', 1, false],
     ['a threshold without a grace period is hard', 'nodefs.available', 0, false],
   ])('%s', (_rule, signal, graceSeconds, reported) => {
     const found = lintPeriods(subject([threshold(signal, '10%', { graceSeconds })]));

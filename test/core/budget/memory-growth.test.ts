@@ -55,7 +55,7 @@ test('at most three growers are named, and equal ones are sorted by name', () =>
 });
 
 test.each<[rule: string, before: readonly [Sizes, Sizes?, Others?], after: readonly [Sizes, Sizes?], named: readonly string[]]>([
-  ['a cgroup that was not there has all its memory since', [{}], [{ '/new': 9n * MiB }], ['/new']],
+  ['a cgroup that did not exist before has grown by all its memory', [{}], [{ '/new': 9n * MiB }], ['/new']],
   [
     'a cgroup that may have been beyond the limit of the reading has no known growth',
     [{}, {}, { unread: ['/'] }],

@@ -29,7 +29,7 @@ const THRASHING = 'memory.available<10% & memory.pressure.full>40%';
 test.each<[rule: string, readings: Readings, met: boolean | undefined]>([
   ['both', { 'memory.available': 50, 'memory.pressure.full': 41 }, true],
   ['bytes are short, and no task stalls', { 'memory.available': 50, 'memory.pressure.full': 12 }, false],
-  ['tasks wait, and bytes are there', { 'memory.available': 500, 'memory.pressure.full': 90 }, false],
+  ['tasks wait, and enough bytes are available', { 'memory.available': 500, 'memory.pressure.full': 90 }, false],
   ['exactly the share is not above it', { 'memory.available': 50, 'memory.pressure.full': 40 }, false],
   ['a hundredth of a percent above', { 'memory.available': 50, 'memory.pressure.full': 40.01 }, true],
   ['one operand is not read, and the other is met', { 'memory.available': 50 }, undefined],

@@ -191,7 +191,7 @@ test.each<Row>([
     ['list/one=d-0'],
   ],
   [
-    'a class that is not there',
+    'a class that does not exist',
     supply([three]),
     [spec([request('gpu', { deviceClassName: 'fpga' })])],
     'error: claim default/claim-0, request gpu: could not retrieve device class fpga: not found',
@@ -236,7 +236,7 @@ describe('shared counters', () => {
     ['across claims', supply([card, parts]), [spec([request('one')]), spec([request('two')])], ['one=half-0', 'two=half-1']],
     ['without the slice that has the counters the pool is incomplete', supply([parts]), [spec([request('gpu')])], CANNOT],
     [
-      'a counter that is not there makes the pool invalid',
+      'a counter that does not exist makes the pool invalid',
       supply([card, { ...parts, devices: [device('a', { consumesCounters: consumes({ engines: 1n }) })] }]),
       [spec([request('gpu')])],
       'none: invalid resource pools were encountered',

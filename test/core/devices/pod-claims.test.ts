@@ -66,7 +66,7 @@ test.each<[rule: string, devices: ClusterDevices, pod: ClaimingPod, message: str
   ['the pod has no claims', cluster(), podOf('web', []), undefined],
   ['a template that needs no claim', cluster(), podOf('web', [own('')]), undefined],
   ['a claim to be allocated', cluster([claim('shared', oneGpu)]), podOf('web', [shared]), 'fits'],
-  ['a claim that is not there', cluster(), podOf('web', [shared]), 'rejected: could not find ResourceClaim "default/shared"'],
+  ['a claim that does not exist', cluster(), podOf('web', [shared]), 'rejected: could not find ResourceClaim "default/shared"'],
   [
     'a claim that is being deleted',
     cluster([claim('shared', oneGpu, { isDeleting: true })]),
@@ -82,19 +82,19 @@ test.each<[rule: string, devices: ClusterDevices, pod: ClaimingPod, message: str
   ],
   ['a claim that will be made from its template', cluster(), podOf('web', [own()]), 'fits'],
   [
-    'a template that is not there',
+    'a template that does not exist',
     cluster([], { templates: new Map() }),
     podOf('web', [own()]),
     'rejected: pod "default/web": ResourceClaim not created yet',
   ],
   [
-    'a class that is not there',
+    'a class that does not exist',
     cluster([claim('shared', oneGpu)], { classes: new Map() }),
     podOf('web', [shared]),
     'rejected: request gpu: device class gpu does not exist',
   ],
   [
-    'a class of a list that is not there',
+    'a class of a list that does not exist',
     cluster([claim('shared', spec([firstOf('any', { name: 'x', deviceClassName: 'fpga' })]))]),
     podOf('web', [shared]),
     'rejected: request any/x: device class fpga does not exist',

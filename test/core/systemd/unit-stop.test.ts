@@ -145,7 +145,7 @@ describe('the way in which evictd ends a unit', () => {
       stop({ triggers: ['b.socket'], dependants: ['web'] }),
     ],
     [
-      'a socket that hangs on it is named once',
+      'a socket that depends on it is named once',
       { triggeredBy: ['b.socket'], stopsWith: ['b.socket'] },
       {},
       stop({ triggers: ['b.socket'] }),

@@ -12,7 +12,7 @@ test.each<[rule: string, processes: readonly TreeProcess[], below: readonly numb
   ['a process as old as its child is its parent, because the clock counts in ticks', [p(1, 0, 20), p(3, 2, 20), p(2, 1, 20)], [1, 2, 3]],
   ['an unknown start time: not a child', [p(1, 0, 10), p(2, 1, 0)], [1]],
   ['a process without a known start time is not a parent', [p(1, 0, 0), p(2, 1, 0)], [1]],
-  ['a parent that is not there', [p(1, 9, 10), p(2, 9, 20)], [1]],
+  ['a parent that does not exist', [p(1, 9, 10), p(2, 9, 20)], [1]],
   ['a process is listed as its own parent', [p(1, 1, 10)], [1]],
   ['two processes are listed as each other’s parents', [p(1, 2, 10), p(2, 1, 20)], [1, 2]],
   ['one of two processes of one age that are listed as each other’s parents is the parent', [p(1, 2, 10), p(2, 1, 10)], [1]],

@@ -29,7 +29,7 @@ test.each<[rule: string, reading: Partial<FilesystemReading>, reason: string]>([
     'no answer from the filesystem of D:\\ for 10 s',
   ],
   ['the volume has not been read yet', { atNs: 0n }, 'D:\\: not read yet'],
-  ['a drive that is not there', { errno: 3 }, 'D:\\: ERROR_PATH_NOT_FOUND (no such path)'],
+  ['a drive that does not exist', { errno: 3 }, 'D:\\: ERROR_PATH_NOT_FOUND (no such path)'],
   ['an error without a word for it', { errno: 1117 }, 'D:\\: error 1117 of Windows'],
 ])('the reading is missing: %s', (_rule, reading, reason) => {
   expect(filesystemAvailable('D:\\', { ...fine, ...reading }, 120n * s)).toEqual({ missing: reason });

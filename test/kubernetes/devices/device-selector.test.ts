@@ -73,15 +73,15 @@ test.each<[expression: string, answer: boolean]>([
 const many = JSON.stringify(Array.from({ length: 200 }, (_, index) => index));
 
 test.each<[rule: string, expression: string, error: RegExp]>([
-  ['an attribute that is not there', `${D}.serial == "x"`, /^runtime: No such key: serial$/],
-  ['a domain that is not there is empty', 'device.attributes["unknown"].x == 1', /^runtime: No such key: x$/],
+  ['an attribute that does not exist', `${D}.serial == "x"`, /^runtime: No such key: serial$/],
+  ['a domain that does not exist is empty', 'device.attributes["unknown"].x == 1', /^runtime: No such key: x$/],
   ['types that do not compare', `${D}.model > 4`, /^runtime: no such overload: dyn<string> > int$/],
   ['an argument that is not a quantity', `${M}.isLessThan(quantity("1Gb"))`, /^runtime: quantities must match the regular expression/],
   ['a result that is not a bool', `${D}.model`, /^runtime: the result is not a bool but string$/],
   ['a result that cannot be a bool', '1 + 1', /^compile: compilation failed: must evaluate to bool or the unknown type, not int$/],
   ['a field that devices do not have', 'device.name == "gpu-0"', /^compile: compilation failed: No such key: name$/],
-  ['a variable that is not there', 'gpu.model == "A100"', /^compile: compilation failed: Unknown variable: gpu$/],
-  ['a function that is not there', 'ip("10.0.0.1") == ip("10.0.0.1")', /^compile: compilation failed: found no matching overload/],
+  ['a variable that does not exist', 'gpu.model == "A100"', /^compile: compilation failed: Unknown variable: gpu$/],
+  ['a function that does not exist', 'ip("10.0.0.1") == ip("10.0.0.1")', /^compile: compilation failed: found no matching overload/],
   ['there is no expression', 'device.driver ==', /^compile: compilation failed: Unexpected token/],
   ['the expression is too long', `"${'x'.repeat(10_240)}" == ""`, /^compile: compilation failed: it has more than 10240 characters$/],
   [

@@ -73,7 +73,7 @@ test.each<[rule: string, values: readonly number[], result: object]>([
     [8e9, 5e8, 1e9, 4e9, 1e9, Infinity, NONE, NONE],
     { available: 500_000_000n, capacity: 8_000_000_000n },
   ],
-  ['a limit below what it has', [8e9, 5e9, 3e9, 2e9, 3e9, Infinity, NONE, NONE], { available: 0n, capacity: 2_000_000_000n }],
+  ['a limit below its usage', [8e9, 5e9, 3e9, 2e9, 3e9, Infinity, NONE, NONE], { available: 0n, capacity: 2_000_000_000n }],
   [
     'a limit of all there is, and more',
     [8e9, 5e9, 1e9, 9e9, 1e9, 8e9, NONE, NONE],
