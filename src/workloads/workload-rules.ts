@@ -58,6 +58,14 @@ export function compileRules(rules: readonly Rule[], compile: CompilePattern = c
     compiled.reduce((effect, { rule, index, matches }) => (matches(workload) ? combine(effect, rule, index) : effect), NO_RULE);
 }
 
+/** Whether a rule by name may match a workload at the path that has no labels, whatever its name is; undefined: there is no such rule. */
+export function matchingNames(rules: readonly Rule[]): ((path: string) => boolean) | undefined {
+  const byName = rules.filter(({ match }) => match.name !== undefined);
+  if (byName.length === 0) return undefined;
+  const compiled = byName.map(({ match: { name: _name, ...others } }) => compileMatch(others, compileGlob));
+  return (path) => compiled.some((matches) => matches({ name: '', path }));
+}
+
 function combine(effect: RuleEffect, rule: Rule, index: number): RuleEffect {
   return {
     critical: effect.critical || (rule.critical ?? false),

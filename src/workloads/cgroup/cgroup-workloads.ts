@@ -19,7 +19,7 @@ import type { FactSources, WorkloadsConfig, WorkloadsNode } from './workloads-no
 import { KnownProtections } from './known-protections.js';
 import { cgroupsHolding, holdsAny, OwnProcesses, type OwnProcess } from './own-processes.js';
 import { heldBelow, listedProtection, protectedBelow, protectionsOf, type Protectable } from './protection.js';
-import { compileRules } from '../workload-rules.js';
+import { compileRules, matchingNames } from '../workload-rules.js';
 import { ReportedRoot, ReportedWorkloads } from '../cri/reported-workloads.js';
 import * as kubernetes from '../kubernetes/pod-cgroups.js';
 import { cgroupsOf } from '../kinds/source-spec.js';
@@ -66,8 +66,7 @@ class CgroupWorkloads implements WorkloadSource {
   #preferencesChanged = false;
   readonly #effectOf: ReturnType<typeof compileRules>;
   readonly #criticalPaths: readonly string[];
-  /** Whether rules match names. */
-  readonly #matchesNames: boolean;
+  readonly #matchesNames: ReturnType<typeof matchingNames>;
   readonly #own: OwnProcesses;
   #ownProcesses: readonly OwnProcess[];
   readonly #protections = new KnownProtections();
@@ -101,7 +100,7 @@ class CgroupWorkloads implements WorkloadSource {
     this.#criticalPaths = config.rules.flatMap(({ critical, match }) =>
       critical && match.path !== undefined && isLiteral(match.path) ? match.path : [],
     );
-    this.#matchesNames = config.rules.some(({ match }) => match.name !== undefined);
+    this.#matchesNames = matchingNames(config.rules);
     this.#preferenceOf = (path) =>
       readOomPreference(
         native,
@@ -135,7 +134,7 @@ class CgroupWorkloads implements WorkloadSource {
     const facts = {
       own: this.#ownProcesses,
       changes: this.#preferences.version + this.#reported.version,
-      isComplete: closed.length === 0 && !this.#matchesNames,
+      isComplete: closed.length === 0 && this.#matchesNames === undefined,
     };
     const protections = this.#protections.of(occupied, facts, () => {
       const all = occupied.map(({ member }) => ({ ...member, oomPreference: this.#preferences.of(member), ...this.#podFacts(member) }));
@@ -236,14 +235,15 @@ class CgroupWorkloads implements WorkloadSource {
 
   #pending(path: string): Protection | undefined {
     const missing = this.#matchesNames && this.#reported.holding(path) === undefined ? this.#containerNames.missing(path) : undefined;
-    if (missing !== undefined) return { kind: 'unreported', what: missing === 'pending' ? 'name' : 'lost name' };
+    if (missing !== undefined && this.#matchesNames?.(path))
+      return { kind: 'unreported', what: missing === 'pending' ? 'name' : 'lost name' };
     const isAwaited = this.#reported.isAwaited(path) && this.#names.isNamedByRoot(path);
     return isAwaited ? { kind: 'unreported', what: 'pod' } : undefined;
   }
 
   problems(): readonly SourceProblem[] {
-    const unnamed = this.#matchesNames ? this.#containerNames.problems(this.#isOwn) : [];
-    return [...missingSources(this.#roots), ...this.#members.problems(), ...unnamed];
+    const isUnnamed = (path: string): boolean => this.#isOwn(path) && this.#matchesNames?.(path) === true;
+    return [...missingSources(this.#roots), ...this.#members.problems(), ...this.#containerNames.problems(isUnnamed)];
   }
 
   close(): void {

@@ -4,8 +4,12 @@ import { containerScope, type ContainerEngine, type ContainerScope } from '../..
 import type { SourceProblem } from '../../monitor/ports/ports.js';
 import { lookUpName, type NameFound, type Want } from './container-lookup.js';
 
-/** Bounds the memory for ended containers. */
+/** What is known of: containers of root's runtimes, of one user, and users. The oldest goes. */
 const MAX_KNOWN = 4096;
+const MAX_OF_USER = 128;
+const MAX_USERS = 32;
+/** How many names are looked for again at one tick, of root's containers and of users'. */
+const MAX_AGAIN = 32;
 /** A slower disk hangs. */
 const LOOKED_UP_WITHIN_NS = 5_000_000_000n;
 /** A name that was not found is looked for again. */
@@ -34,6 +38,8 @@ interface Known {
  */
 export class ContainerNames {
   readonly #known = new Map<string, Known>();
+  /** Paths by user, the oldest first: a user gives any number of cgroups the names of containers, and pushes out no other's. */
+  readonly #ofUsers = new Map<number, Set<string>>();
   /** Root's files and those of users apart, so that a user's files delay no other name. */
   readonly #lastRequest = { root: Promise.resolve(), users: Promise.resolve() };
   #found: string[] = [];
@@ -74,11 +80,14 @@ export class ContainerNames {
     for (const known of this.#known.values()) this.#look(known);
   }
 
-  /** Looks names up again that were not found. */
+  /** Looks names up again that were not found, those first that have waited the longest. */
   retry(isPresent: (path: string) => boolean): void {
     const nowNs = process.hrtime.bigint();
-    for (const known of this.#known.values()) {
-      if (nowNs - known.lastNs >= AGAIN_AFTER_NS && this.missing(known.path) === 'lost' && isPresent(known.path)) this.#look(known);
+    const due = [...this.#known.values()]
+      .filter(({ path, lastNs }) => nowNs - lastNs >= AGAIN_AFTER_NS && this.missing(path) === 'lost' && isPresent(path))
+      .sort((a, b) => Number(a.lastNs - b.lastNs));
+    for (const isRoot of [true, false]) {
+      for (const known of due.filter(({ uid }) => (uid === 0) === isRoot).slice(0, MAX_AGAIN)) this.#look(known);
     }
   }
 
@@ -109,14 +118,36 @@ export class ContainerNames {
   }
 
   #begin(scope: ContainerScope, path: string, uid: number | undefined): Known | undefined {
-    this.#known.delete(path);
+    this.#forget(path);
     if (uid === undefined) return undefined;
-    if (this.#known.size >= MAX_KNOWN) this.#known.clear();
+    this.#makeRoom(uid);
     const nowNs = process.hrtime.bigint();
     const known: Known = { scope, path, uid, name: undefined, lookedFor: NONE, sinceNs: nowNs, lastNs: nowNs, isLooking: false };
     this.#known.set(path, known);
+    this.#ofUsers.get(uid)?.add(path);
     this.#look(known);
     return known;
+  }
+
+  #forget(path: string): void {
+    const known = this.#known.get(path);
+    if (known === undefined) return;
+    this.#known.delete(path);
+    this.#ofUsers.get(known.uid)?.delete(path);
+  }
+
+  /** For one more container of a user. */
+  #makeRoom(uid: number): void {
+    const own = this.#ofUsers.get(uid) ?? new Set();
+    const [oldest] = own;
+    if (oldest !== undefined && own.size >= (uid === 0 ? MAX_KNOWN : MAX_OF_USER)) this.#forget(oldest);
+    const others = [...this.#ofUsers].filter(([user]) => user !== 0 && user !== uid);
+    const [first] = others;
+    if (uid !== 0 && first !== undefined && others.length >= MAX_USERS) {
+      for (const path of [...first[1]]) this.#forget(path);
+      this.#ofUsers.delete(first[0]);
+    }
+    this.#ofUsers.set(uid, own);
   }
 
   /** One file at a time: a hanging disk then blocks only one thread of the pool. */
@@ -133,6 +164,7 @@ export class ContainerNames {
     }
     const queue = known.uid === 0 ? 'root' : 'users';
     this.#lastRequest[queue] = this.#lastRequest[queue].then(async () => {
+      if (this.#known.get(known.path) !== known) return; // pushed out
       let step = lookup.next();
       while (step.done !== true) step = lookup.next(await answer(this.#at(step.value)));
       if (learn(known, step.value) && this.#known.get(known.path) === known) this.#found.push(known.path);

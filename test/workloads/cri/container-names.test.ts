@@ -443,6 +443,61 @@ test.each<[rule: string, directory: string | undefined, missing: 'lost' | undefi
   expect([names.of(docker(A), () => USER), names.missing(docker(A))]).toEqual([undefined, missing]);
 });
 
+describe('many cgroups that are named like containers', () => {
+  const ids = (first: number, count: number): readonly string[] =>
+    Array.from({ length: count }, (_, index) => (first + index).toString(16).padStart(64, '0'));
+
+  const ofUsers = (...uids: readonly number[]): ContainerNames => {
+    const lines = uids.map((uid) => `u${String(uid)}:x:${String(uid)}:${String(uid)}::/home/u${String(uid)}:/bin/sh\n`);
+    write('etc/passwd', lines.join(''));
+    for (const uid of uids) mkdirSync(join(root, `run/user/${String(uid)}/docker`), { recursive: true });
+    return new ContainerNames(true, root);
+  };
+
+  test('protect the last 128 of a user, and push out no container of root or of another user', () => {
+    const names = ofUsers(USER, USER + 1);
+    names.of(docker(A), ROOT);
+    names.of(docker(B), () => USER + 1);
+    const many = ids(0, 129);
+    for (const id of many) names.of(docker(id), () => USER);
+    expect([A, B].map((id) => names.missing(docker(id)))).toEqual(['lost', 'lost']);
+    expect(many.map((id) => names.missing(docker(id)))).toEqual([undefined, ...Array.from({ length: 128 }, () => 'lost')]);
+  });
+
+  test('of 33 users: the last 32 have containers', () => {
+    const users = Array.from({ length: 33 }, (_, index) => USER + index);
+    const names = ofUsers(...users);
+    users.forEach((uid, index) => names.of(docker(ids(index, 1)[0] ?? ''), () => uid));
+    expect(users.map((_, index) => names.missing(docker(ids(index, 1)[0] ?? '')))).toEqual([
+      undefined,
+      ...users.slice(1).map(() => 'lost'),
+    ]);
+  });
+
+  test('names that were not found are looked for again 32 at a time, in turns', () => {
+    const names = new ContainerNames(true, root);
+    const many = ids(0, 64);
+    const nowNs = process.hrtime.bigint();
+    for (const id of many) names.of(docker(id), ROOT);
+    const found = (): readonly string[] => many.filter((id) => names.of(docker(id), ROOT) === 'web');
+    const clock = vi.spyOn(process.hrtime, 'bigint');
+    const retried = (seconds: bigint): readonly string[] => {
+      clock.mockReturnValue(nowNs + seconds * 1_000_000_000n);
+      names.retry(() => true);
+      return found();
+    };
+    const known = (id: string): void => {
+      write(`var/lib/docker/containers/${id}/config.v2.json`, WEB);
+    };
+    many.slice(0, 1).forEach(known);
+    const turns = [5n, 40n].map(retried);
+    many.forEach(known);
+    turns.push(...[80n, 85n].map(retried));
+    clock.mockRestore();
+    expect(turns).toEqual([[], many.slice(0, 1), [...many.slice(0, 1), ...many.slice(32)], many]);
+  });
+});
+
 test('where several users may name a cgroup no name is read', () => {
   write(`var/lib/docker/${CONFIG}`, WEB);
   const names = new ContainerNames(true, root);
@@ -532,6 +587,16 @@ describe('a container as a workload', () => {
     clock.mockRestore();
     await eventually('it is found', () => source?.candidates().usages[0]?.workload.name === 'web');
     expect([source?.candidates().usages[0]?.workload.protection, source?.problems()]).toEqual([undefined, []]);
+  });
+
+  test.each<[rule: string, path: string, protection: string | undefined]>([
+    ['a rule by name at its place may match it', '/**', 'unreported'],
+    ['a rule by name at another place cannot, so that it may be evicted', '/elsewhere/**', undefined],
+  ])('whose name cannot be found: %s', async (_rule, path, protection) => {
+    await top.child(`docker-${A}.scope`).spawn('sleep', ['600']);
+    const names = new ContainerNames(true, root);
+    expect(opening(names, [{ match: { name: 'db', path }, critical: true }])()).toEqual([[`docker-${A}.scope`, protection]]);
+    expect(source?.problems()).toHaveLength(protection === undefined ? 0 : 1);
   });
 
   test('that a user named like a critical container of root has none of its rules', async () => {
