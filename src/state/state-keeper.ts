@@ -1,3 +1,4 @@
+import type * as z from 'zod/mini';
 import type { State } from '../core/decide/state.js';
 import { isWaiting } from '../core/decide/remembered-state.js';
 import { savedStateText, type StateOwner } from './saved-state.js';
@@ -22,9 +23,9 @@ export interface StateKeeperOptions {
 }
 
 /** What a feature saves in the same file: values as of recording/value.ts. */
-export interface SavedSection {
-  /** From the evictd before, on this boot; undefined: nothing. */
-  readonly before: unknown;
+export interface SavedSection<Entry> {
+  /** The entries from the evictd before, on this boot. */
+  readonly before: readonly Entry[];
   /** Written at once. Never throws. undefined removes the section. */
   keep(value: unknown): void;
 }
@@ -42,9 +43,12 @@ export class StateKeeper {
     this.#sections = new Map(Object.entries(options.sections));
   }
 
-  section(name: string): SavedSection {
+  /** @param entry  entries of another shape are left out */
+  section<Entry>(name: string, entry: () => z.ZodMiniType<Entry>): SavedSection<Entry> {
+    const saved = this.options.sections[name];
+    const schema = saved === undefined ? undefined : entry();
     return {
-      before: this.options.sections[name],
+      before: [saved].flat().flatMap((one) => schema?.safeParse(one).data ?? []),
       keep: (value) => {
         if (value === undefined) this.#sections.delete(name);
         else this.#sections.set(name, value);

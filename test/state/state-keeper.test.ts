@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import * as z from 'zod/mini';
 import type { DisruptionCause } from '../../src/core/disruption/disruption-cause.js';
 import { hasRoomFor, type OperatorPause } from '../../src/core/pause/operator-pause.js';
 import { parseTaint } from '../../src/core/disruption/taint.js';
@@ -77,9 +78,10 @@ test('a sent signal is a change', () => {
 
 test('sections are written at once, and stay until they are removed', () => {
   const { keeper, last } = keeping();
-  const held = keeper.section('held');
-  expect(held.before).toBe('before');
-  expect(keeper.section('other').before).toBeUndefined();
+  const held = keeper.section('held', z.string);
+  expect(held.before).toEqual(['before']);
+  expect(keeper.section('held', z.number).before).toEqual([]);
+  expect(keeper.section('other', z.string).before).toEqual([]);
   keeper.keep(initialState, NONE);
   expect(last().sections).toEqual({ held: 'before' });
   held.keep({ units: ['a.service'] });
@@ -193,7 +195,7 @@ test('all requests of operators fit, beside a drain, its evictions, and pending 
   const disruptions = new Map(Array.from({ length: 30 }, (_, at) => [`${long(at)}${long(at)}`, asked]));
   const unitEvictions = new Map(all.map(([{ path }]) => [path, Array.from({ length: 20 }, () => 2n ** 60n)]));
   const { keeper, texts, last, forgotten, said } = keeping(limit);
-  keeper.section('kubernetes').keep('x'.repeat(48 * 1024));
+  keeper.section('kubernetes', z.string).keep('x'.repeat(48 * 1024));
   const state = { ...made.state, pauses, taints, disruptions, unitEvictions };
   keeper.keep(state, NONE);
   expect(Buffer.byteLength(texts.at(-1) ?? '')).toBeLessThan(limit);

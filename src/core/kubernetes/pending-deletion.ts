@@ -128,32 +128,10 @@ function replaced(pending: PendingDeletions, pod: PendingDeletion): PendingDelet
   return pending.map((other) => (other.uid === pod.uid ? pod : other));
 }
 
-/** The queue that the previous evictd saved. Items that are not entries are left out. */
-export function pendingDeletionsOf(saved: unknown): PendingDeletions {
-  if (!Array.isArray(saved)) return [];
-  return (saved as readonly Entry[]).map(current).filter((one): one is PendingDeletion => {
-    const { uid, namespace, name, reason, message, decision, graceSeconds, next } = one ?? {};
-    const isText = [uid, namespace, name, reason, message].every((value) => typeof value === 'string');
-    return isText && Number.isInteger(decision) && Number.isInteger(graceSeconds) && NEXT.has(next);
-  });
-}
-
 /** The deletions that the previous evictd left. @param inFlight  serials of evictions whose outcome is still to be recorded */
-export function continued(saved: unknown, inFlight: ReadonlySet<number>): PendingDeletions {
-  return pendingDeletionsOf(saved).flatMap((pod) => {
+export function continued(saved: PendingDeletions, inFlight: ReadonlySet<number>): PendingDeletions {
+  return saved.flatMap((pod) => {
     if (inFlight.has(pod.decision)) return [pod];
     return pod.next === 'done' ? [] : [{ ...pod, isOver: true as const }];
   });
 }
-
-/** Words of an older evictd, which had one reason. */
-const FORMER: Readonly<Record<string, PendingDeletion['next']>> = { mark: 'condition', settled: 'done' };
-
-function current(saved: Entry): Entry {
-  const now = FORMER[String(saved?.next)];
-  return now === undefined ? saved : { reason: 'TerminationByKubelet', ...saved, next: now };
-}
-
-type Entry = Partial<Record<keyof PendingDeletion, unknown>> | null;
-
-const NEXT: ReadonlySet<unknown> = new Set<PendingDeletion['next']>(['condition', 'delete', 'done']);

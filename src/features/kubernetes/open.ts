@@ -9,7 +9,6 @@ import type { Agent, AgentParts } from './agent.js';
 import type { ClusterReports } from './reports/cluster-reports.js';
 import type { FormerApiServer, LeavingParts } from './former-api-server.js';
 import { nodeNameOf } from './node-name.js';
-import { reportedNodesOf } from './reports/reported-node.js';
 
 export { openPodsFile } from './pods-file.js';
 
@@ -19,7 +18,7 @@ export { openPodsFile } from './pods-file.js';
  * @returns undefined: it has set nothing, or the client cannot be loaded
  */
 export function leaveCluster({ acting, log, ...parts }: Omit<LeavingParts, 'node'>): FormerApiServer | undefined {
-  const [node] = reportedNodesOf(acting.nodeSection.before);
+  const [node] = acting.nodeSection.before;
   if (node === undefined) return undefined;
   try {
     return new deferred.FormerApiServer({ ...parts, acting, log, node });

@@ -4,7 +4,6 @@ import {
   answered,
   concluded,
   addDeletion,
-  pendingDeletionsOf,
   stillPending,
   unfinished,
   type PendingDeletions,
@@ -93,16 +92,6 @@ describe('pending deletions', () => {
     expect(addDeletion(pending, pod({ ...more, uid: 'one more'.padEnd(36), decision: 999 }))).toBeUndefined();
     const done = pending.map((one): PendingDeletion => ({ ...one, next: 'done', isSignalled: true, ended: 9e12, isOver: true }));
     expect(Buffer.byteLength(JSON.stringify(done))).toBeLessThanOrEqual(48 * 1024);
-  });
-
-  test('only valid entries of a saved queue are used', () => {
-    const good = pod({ graceSeconds: 30 });
-    expect(pendingDeletionsOf([good, null, 4, { ...good, next: 'x' }, { ...good, uid: 1 }, { ...good, graceSeconds: '1' }])).toEqual([
-      good,
-    ]);
-    const { reason, ...former } = good;
-    expect(pendingDeletionsOf([{ ...former, next: 'mark' }])).toEqual([{ ...good, reason, next: 'condition' }]);
-    expect([undefined, {}, 'x'].map(pendingDeletionsOf)).toEqual([[], [], []]);
   });
 });
 

@@ -210,7 +210,7 @@ test('without a change the saved age of the pods is at most some minutes too old
 
 test('a soft eviction does not wait for a server that is known to be away, and uses it at once when it is back', async () => {
   server.store.put('pods', aPod('a'));
-  const section = { before: undefined, keep: () => undefined };
+  const section = { before: [], keep: () => undefined };
   const restored = { state: { evictions: [] }, signals: new Map(), abandoned: new Map() };
   const metrics = { budgetViolated: () => undefined, podEvictionRefused: () => undefined };
   const acting = { restored, bootId: 'boot', section, nodeSection: section, metrics, onRestart: () => undefined };
@@ -243,7 +243,7 @@ test.each(['in the watch', 'in a list after the server was away', 'by its last s
     const put = (more: object): unknown => server.store.put('pods', pod(more));
     const startedAt = (ms: number): object => ({ state: { running: { startedAt: new Date(ms).toISOString() } } });
     put(startedAt(0));
-    const section = { before: undefined, keep: () => undefined };
+    const section = { before: [], keep: () => undefined };
     const restored = { state: { evictions: [] }, signals: new Map(), abandoned: new Map() };
     const metrics = { budgetViolated: () => undefined, podEvictionRefused: () => undefined };
     const restarts: EndedPod[] = [];

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import type { PendingDeletions } from '../../../src/core/kubernetes/pending-deletion.js';
 import type { Decision } from '../../../src/core/decide/eviction.js';
 import { ApiClient } from '../../../src/features/kubernetes/client/api-client.js';
 import { kubeconfigAccess } from '../../../src/features/kubernetes/client/kubeconfig.js';
@@ -59,7 +60,7 @@ export function agent(
   const keep = (value: unknown): void => {
     saved.section = value;
   };
-  const section = { before: saved.section, keep };
+  const section = { before: (saved.section ?? []) as PendingDeletions, keep };
   const inFlight = new Set(decisions.map(({ serial }) => serial));
   const onRestart = (): undefined => undefined;
   const queue = new DeletionQueue({ ask, section, log: { info: note, warn: note }, onRestart, pauseMs: () => 5 }, inFlight);

@@ -3,7 +3,7 @@ import { backOffMs } from '../../../src/core/kubernetes/back-off.js';
 import type { ApiAnswer } from '../../../src/core/kubernetes/eviction-answer.js';
 import { DeletionQueue } from '../../../src/features/kubernetes/reports/deletion-queue.js';
 import type { Ask } from '../../../src/features/kubernetes/reports/report-ports.js';
-import type { EndedPod, PendingDeletion } from '../../../src/core/kubernetes/pending-deletion.js';
+import type { EndedPod, PendingDeletion, PendingDeletions } from '../../../src/core/kubernetes/pending-deletion.js';
 import type { Json } from '../../../src/kubernetes/json.js';
 import { eventually } from '../../support/eventually.js';
 
@@ -57,7 +57,7 @@ class Disk {
       if (isOpen) this.before = value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown);
     };
     const onRestart = ({ decision }: EndedPod): number => this.restarts.push(decision);
-    const section = { before: this.before, keep };
+    const section = { before: (this.before ?? []) as PendingDeletions, keep };
     const queue = new DeletionQueue({ ask: server.ask, section, log, onRestart, pauseMs }, new Set(inFlight));
     const close = queue.close.bind(queue);
     queue.close = (): void => {
@@ -141,7 +141,7 @@ function mixed(refused: (method: string) => number | undefined, names: readonly 
   };
   const parts = {
     ask,
-    section: { before: undefined, keep: () => undefined },
+    section: { before: [], keep: () => undefined },
     log: { info: () => 0, warn: (line: string) => log.push(line) },
     onRestart: () => undefined,
     pauseMs: () => pauseMs,

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import type { ReportedNode } from '../../../src/features/kubernetes/reports/reported-node.js';
 import { initialState, type State } from '../../../src/core/decide/state.js';
 import type { StepInput } from '../../../src/core/decide/step-input.js';
 import type { ConditionType } from '../../../src/core/signal/signal.js';
@@ -37,7 +38,13 @@ function report(
       isLeaving: false,
       bootId: 'boot-1',
     },
-    ...{ section: { before: saved.section, keep }, log: { info: note, warn: note }, pauseMs: () => 5, conflictMs: 5, ...more },
+    ...{
+      section: { before: saved.section as ReportedNode | undefined, keep },
+      log: { info: note, warn: note },
+      pauseMs: () => 5,
+      conflictMs: 5,
+      ...more,
+    },
   });
   onTestFinished(() => {
     made.close();
@@ -341,7 +348,7 @@ test('after a loss of the saved state, on a node that is not cordoned or that ku
 const UNUSED = {
   restored: { state: initialState, signals: new Map(), abandoned: new Map() },
   bootId: 'boot-1',
-  section: { before: undefined, keep: () => undefined },
+  section: { before: [], keep: () => undefined },
   metrics: { budgetViolated: () => undefined, podEvictionRefused: () => undefined },
   onRestart: () => undefined,
 };
@@ -383,7 +390,7 @@ test.each<[credential: string, token: string, left: boolean, isDrainKnown?: bool
     const reports = new ClusterReports(
       { ask: (kubeconfig) => (credentials.push(kubeconfig), at.ask) },
       { nodeName: 'node-1', config, isLeaving: false, log: { info: warn, warn } },
-      { ...UNUSED, nodeSection: { before: saved.section, keep } },
+      { ...UNUSED, nodeSection: { before: [saved.section as ReportedNode], keep } },
     );
     onTestFinished(() => {
       reports.close();
@@ -443,7 +450,7 @@ test('the taint is set before a soft eviction', async () => {
   const reports = new ClusterReports(
     { ask: () => ask },
     { nodeName: 'node-1', config, isLeaving: false, log },
-    { ...UNUSED, nodeSection: { before: undefined, keep: nothing } },
+    { ...UNUSED, nodeSection: { before: [], keep: nothing } },
   );
   onTestFinished(() => {
     reports.close();

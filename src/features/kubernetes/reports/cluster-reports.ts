@@ -8,7 +8,8 @@ import { DeletionQueue, type DeletionQueueParts } from './deletion-queue.js';
 import type { EndedPods } from './ended-pods.js';
 import type { Ask, SavedSection } from './report-ports.js';
 import { PodEvents } from './pod-events.js';
-import { nodeSections } from './reported-node.js';
+import type { PendingDeletions } from '../../../core/kubernetes/pending-deletion.js';
+import { nodeSections, type ReportedNodes } from './reported-node.js';
 import { ApiPodEvictions, type RestoredEvictions } from './pod-evictions.js';
 
 /** The parts that an evictd without --dry-run has. */
@@ -17,9 +18,9 @@ export interface ClusterReportsParts {
   /** The boot ID of this machine. */
   readonly bootId: string;
   /** The section of the saved state with the pending deletions. */
-  readonly section: SavedSection;
+  readonly section: SavedSection<PendingDeletions>;
   /** The section with what is set at nodes. */
-  readonly nodeSection: SavedSection;
+  readonly nodeSection: SavedSection<ReportedNodes>;
   readonly metrics: Pick<Metrics, 'budgetViolated' | 'podEvictionRefused'>;
   readonly onRestart: DeletionQueueParts['onRestart'];
 }

@@ -21,7 +21,7 @@ import { SendOrder, type CallFailure } from './send-order.js';
 
 export interface DeletionQueueParts {
   readonly ask: Ask;
-  readonly section: SavedSection;
+  readonly section: SavedSection<PendingDeletions>;
   readonly log: Pick<Log, 'info' | 'warn'>;
   /** The kubelet has started an evicted pod again. Once for each eviction. */
   readonly onRestart: (pod: EndedPod) => void;

@@ -7,8 +7,8 @@ import { isSameTaint, type Taint } from '../../../core/disruption/taint.js';
 import type { ConditionType } from '../../../core/signal/signal.js';
 import type { Log } from '../../../log/log.js';
 import type { StepListener } from '../../../monitor/ports/ports.js';
-import { randomPauseMs, WITHIN_MS, type Ask, type SavedSection } from './report-ports.js';
-import { reportedNodeOf, type ReportedNode } from './reported-node.js';
+import { randomPauseMs, WITHIN_MS, type Ask } from './report-ports.js';
+import type { NodeSection, ReportedNode } from './reported-node.js';
 import { messageOf } from '../../../errors.js';
 
 export interface NodeReportParts {
@@ -16,7 +16,7 @@ export interface NodeReportParts {
   readonly nodeName: string;
   readonly config: Pick<KubernetesConfig, 'kubeconfig' | 'taint' | 'conditions'>;
   /** The section of the saved state with the {@link ReportedNode}. */
-  readonly section: SavedSection;
+  readonly section: NodeSection;
   /** The API server or the node is not configured any more: evictd takes back what it has set there. */
   readonly isLeaving: boolean;
   /** The boot ID of this machine. */
@@ -84,7 +84,7 @@ export class NodeReport implements StepListener {
   constructor(parts: NodeReportParts) {
     this.#parts = parts;
     const { nodeName, config, section, isLeaving } = parts;
-    const before = reportedNodeOf(section.before);
+    const { before } = section;
     const stale = before?.nodeName === nodeName ? before.taints : [];
     this.#staleTaints = stale.filter((taint) => config.taint === undefined || !isSameTaint(taint, config.taint));
     this.#isDrainKnown = before?.nodeName === nodeName && before.isDrainKnown;

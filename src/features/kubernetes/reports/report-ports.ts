@@ -6,9 +6,9 @@ import type { ApiCall } from '../../../core/kubernetes/pod-call.js';
 export type Ask = (call: ApiCall & { readonly withinMs: number; readonly tokens?: number }) => Promise<ApiAnswer>;
 
 /** What outlives a restart. */
-export interface SavedSection {
-  /** The saved state of the previous evictd; undefined: nothing. */
-  readonly before: unknown;
+export interface SavedSection<Before> {
+  /** From the saved state of the previous evictd. */
+  readonly before: Before;
   /** Written at once. undefined: nothing. */
   keep(value: unknown): void;
 }
