@@ -6,18 +6,19 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 // Which modules dist/program.cjs evaluates (`make test` builds it first). esbuild makes an initialiser of each module
-// that is loaded later: `var init_NAME = __esm({ "src/….ts"() {…} })`. A copy of the program notes the initialisers
-// that run; all other modules always run.
+// that is loaded later: `init_NAME=__esm({"src/….ts"(){…}})`. A copy of the program notes the initialisers that run; all
+// other modules of its source map always run.
 
 let directory: string;
 let always: readonly string[];
 
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), 'evictd-test-deferred-'));
-  const program = readFileSync('dist/program.cjs', 'utf8');
-  const initialised = new Set([...program.matchAll(/^var init_\w+ = __esm\(\{\n {2}"(src\/[^"]+)"/gm)].map(([, path]) => path));
-  always = [...program.matchAll(/^\/\/ (src\/\S+\.ts)$/gm)].flatMap(([, path = '']) => (initialised.has(path) ? [] : path));
-  const noting = program.replace('= (fn, res, err) => function __init() {', (head) => `${head} if (fn) note(__getOwnPropNames(fn)[0]);`);
+  const program = readFileSync('dist/program.cjs', 'utf8').replaceAll('\\\n', ''); // within a string that goes over two lines
+  const initialised = new Set([...program.matchAll(/\b__esm\(\s*\{\s*"(src\/[^"]+)"/g)].map(([, path]) => path));
+  const { sources } = JSON.parse(readFileSync('dist/program.cjs.map', 'utf8')) as { readonly sources: readonly string[] };
+  always = sources.map((source) => source.replace(/^\.\.\//, '')).filter((path) => path.startsWith('src/') && !initialised.has(path));
+  const noting = program.replace('=(fn,res,err)=>function __init(){', (head) => `${head}if(fn)note(__getOwnPropNames(fn)[0]);`);
   expect(noting).not.toBe(program);
   const note = "const note = (path) => require('node:fs').appendFileSync(process.env.NOTED, `${path}\\n`);";
   const ofNode = "process.on('exit', () => process.moduleLoadList.filter((each) => each.startsWith('NativeModule ')).forEach(note));";
