@@ -170,7 +170,7 @@ typecheck: $(MODULES) | node
 test: build typecheck
 	@$(BIN)/vitest run $(if $(ARGS),$(ARGS),--project 'unit*' --project core)
 
-# What CI leaves out, in parts: make proof ARGS='vm tsan' (docs/testing.md). What passed at this commit is not run again.
+# What CI leaves out, in parts: make proof ARGS='vm tsan' (docs/testing.md). A part whose files have not changed since it passed is left out.
 proof: build typecheck
 	@$(BIN)/tsx test/proof/run.ts $(ARGS)
 
