@@ -170,7 +170,7 @@ typecheck: $(MODULES) | node
 test: build typecheck
 	@$(BIN)/vitest run $(if $(ARGS),$(ARGS),--project 'unit*' --project core)
 
-# What CI leaves out, in parts: make proof ARGS='vm tsan' (docs/testing.md). A part whose files have not changed since it passed is left out.
+# What CI leaves out, in parts: make proof ARGS='vm tsan' (docs/testing.md). A part that passed is left out until its files change.
 proof: build typecheck
 	@$(BIN)/tsx test/proof/run.ts $(ARGS)
 
