@@ -20,8 +20,8 @@ class CgroupFreezer {
   bool Freeze(unsigned limit_ms);
 
   // Thaws the cgroup and all cgroups below it, also if another program froze them: a child that was frozen itself stays
-  // frozen when its parent is thawed. A removed cgroup is not a failure. Throws SystemError, EAGAIN if there are more than
-  // CgroupWalk::kMostCgroups: another call goes on there.
+  // frozen when its parent is thawed. A removed cgroup is not a failure. Throws SystemError, EAGAIN if there are more
+  // than CgroupWalk::kMostCgroups: another call goes on there.
   void Thaw();
 
  private:
