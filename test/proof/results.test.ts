@@ -23,7 +23,7 @@ describe('nextPart', () => {
   test.each<[rule: string, left: readonly object[], running: readonly object[], next: object | undefined]>([
     ['the first, where nothing runs', [soak, wine20], [], soak],
     ['a second beside it', [wine20], [soak], wine20],
-    ['no third', [wine22], [soak, wine20], undefined],
+    ['no third', [{}], [soak, wine20], undefined],
     ['what another uses waits, and the next one runs', [wine22, soak], [wine20], soak],
     ['all that is left waits for what another uses', [wine22], [wine20], undefined],
     ['a part that is to be alone waits', [system], [soak], undefined],

@@ -67,9 +67,8 @@ export function nextPart<P extends { readonly alone?: true; readonly uses?: stri
   left: readonly P[],
   running: readonly P[],
 ): P | undefined {
-  const [first] = left;
-  if (running.length === 0) return first;
-  if (running.length > 1 || first?.alone || running.some(({ alone }) => alone)) return undefined;
+  if (running.length === 0) return left[0];
+  if (running.length > 1 || running.some(({ alone }) => alone)) return undefined;
   const end = left.findIndex(({ alone }) => alone);
   return left
     .slice(0, end === -1 ? left.length : end)
