@@ -67,7 +67,8 @@ export function act(locked: Locked, published: Published, observed: Observed): A
   if (workloads.candidates('bounds').usages.length > MANY) options.whenMany();
   const monitor = new Monitor(parts, inForce.policy(), config.monitoringIntervalNs, saved.restored);
   status.renew = monitor.renew.bind(monitor);
-  Object.assign(policies, { onResult: monitor.policyActed, onPressure: monitor.pressed });
+  policies.onResult = monitor.policyActed;
+  policies.onPressure = monitor.pressed;
   if (orders) orders.onCarriedOut = monitor.carriedOut;
   const reconfigure = (): void => {
     if (orders) orders.afterNs = inForce.config.standingOrderAfterNs;
