@@ -35,6 +35,13 @@ const waitUntil = async (what: string, is: () => boolean): Promise<void> => {
   });
 };
 
+/** Starts the fake runtime, lists its pods and forgets the requests. Connecting alone takes a slow machine longer than a list may take. */
+const startAndList = async (): Promise<void> => {
+  await fake.start();
+  await waitUntil('a list in time', () => runtime.problem()?.message.includes('no answer in time') !== true);
+  fake.requests.length = 0;
+};
+
 beforeEach(() => {
   fake = new FakeRuntime(pods('a', 'b'));
   runtime = openContainerRuntime(fake.endpoint, APART_NS);
@@ -45,8 +52,7 @@ afterEach(() => {
 });
 
 test('the runtime reports pods and their cgroups', async () => {
-  await fake.start();
-  await runtime.reported();
+  await startAndList();
   expect(runtime.workloads().map(({ name, path }) => [name, path])).toEqual([
     ['default/a/app', `/k8s.io/${id('a')}`],
     ['default/b/app', `/k8s.io/${id('b')}`],
@@ -55,24 +61,18 @@ test('the runtime reports pods and their cgroups', async () => {
 });
 
 test('known containers are not read again, and an equal list keeps its identity', async () => {
-  await fake.start();
-  await runtime.reported();
+  await startAndList();
   const before = runtime.workloads();
-  await waitUntil('it is asked again', () => questions().filter((call) => call === 'ListContainers').length > 1);
+  await waitUntil('it is asked again', () => questions().includes('ListContainers'));
   expect(runtime.workloads()).toBe(before);
   fake.handlers = pods('b', 'c');
   await waitUntil('it has said otherwise', () => runtime.workloads() !== before);
   expect(names()).toEqual(['default/b/app', 'default/c/app']);
-  expect(fake.requests.filter(([call]) => call === 'ContainerStatus').map(([, request]) => request.container_id)).toEqual([
-    id('a'),
-    id('b'),
-    id('c'),
-  ]);
+  expect(fake.requests.filter(([call]) => call === 'ContainerStatus').map(([, request]) => request.container_id)).toEqual([id('c')]);
 });
 
 test('a kubelet manages all containers if it has made one of them', async () => {
-  await fake.start();
-  await runtime.reported();
+  await startAndList();
   expect(runtime.workloads().map((workload) => workload.runtime.byKubelet)).toEqual([false, false]);
   const { ListPodSandbox, ...others } = pods('a', 'b');
   const over = { id: 'over', state: 1, labels: { 'io.kubernetes.pod.uid': 'u' } };
@@ -119,8 +119,7 @@ describe('errors of a runtime lose no workload', () => {
   });
 
   test('when the runtime restarts', async () => {
-    await fake.start();
-    await runtime.reported();
+    await startAndList();
     fake.stop();
     await waitUntil('that is known', () => runtime.problem() !== undefined);
     expect(names()).toEqual(['default/a/app', 'default/b/app']);
@@ -132,17 +131,16 @@ describe('errors of a runtime lose no workload', () => {
   });
 
   test('when the runtime hangs, which blocks nothing and gets no further call', async () => {
-    await fake.start();
-    await runtime.reported();
+    await startAndList();
     fake.handlers = { ...pods('a', 'b'), ListPodSandbox: () => 'hang' };
     const listCalls = (): number => questions().filter((call) => call === 'ListPodSandbox').length;
     await eventually('it hangs', () => {
       runtime.follow();
-      return listCalls() === 2;
+      return listCalls() === 1;
     });
     runtime.follow();
     expect(names()).toEqual(['default/a/app', 'default/b/app']);
-    expect(listCalls()).toBe(2);
+    expect(listCalls()).toBe(1);
     await runtime.reported();
     expect(runtime.problem()?.message).toContain('no answer in time');
     expect(names()).toEqual(['default/a/app', 'default/b/app']);
@@ -153,8 +151,7 @@ describe('errors of a runtime lose no workload', () => {
       ...pods('a'),
       ListContainers: () => Promise.reject(Object.assign(new Error(), { code: status.INTERNAL, details: 'disk on fire' })),
     };
-    await fake.start();
-    await runtime.reported();
+    await startAndList();
     expect(runtime.problem()?.message).toContain('disk on fire');
   });
 });
@@ -174,8 +171,7 @@ describe('the disk usage of containers', () => {
       }),
       ListContainerStats: () => ({ stats }),
     };
-    await fake.start();
-    await runtime.reported();
+    await startAndList();
     return runtime.files();
   };
 
@@ -235,8 +231,7 @@ describe('the filesystems of images and containers', () => {
   const on = (mountpoint: string) => ({ fs_id: { mountpoint } });
   const toldWith = async (info: Handlers[string]) => {
     fake.handlers = { ...pods('a'), ImageFsInfo: info };
-    await fake.start();
-    await runtime.reported();
+    await startAndList();
     return runtime.filesystems();
   };
 
@@ -326,8 +321,7 @@ describe('invalid answers of a runtime', () => {
     ],
   ])('leave out %s, and the others are there', async (_rule, handlers) => {
     fake.handlers = { ...pods('a', 'b'), ...handlers };
-    await fake.start();
-    await runtime.reported();
+    await startAndList();
     expect(runtime.problem()).toBeUndefined();
     expect(names()).toEqual(['default/b/app']);
   });
