@@ -1,7 +1,7 @@
 import { patternsOf, type Rule, type Named } from '../core/workload/rule.js';
 import { CgroupStandingOrder } from '../evict/cgroup/cgroup-standing-order.js';
 import { openCgroupEvictor, type VictimHierarchies } from '../evict/cgroup/cgroup-evictor.js';
-import { openProcessEvictor } from '../evict/cgroup/process-kill.js';
+import { openProcessEvictor } from '../evict/cgroup/single-process-evictor.js';
 import type { Removals } from '../evict/cri/container-removals.js';
 import { openPodEvictor } from '../evict/cri/pod-evictor.js';
 import * as deferred from '../evict/kubernetes/api-pod-evictor.js';

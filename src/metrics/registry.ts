@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, Registry, type OpenMetricsContentType } from
 import { printable } from '../core/name/printable.js';
 import type { Format } from './accepted-format.js';
 import type { EventCounter, EventHistogram, Metric, OwnValues, ReadMetric } from './metric-types.js';
-import { METRICS } from './metric-list.js';
+import { METRICS } from './definitions/all-metrics.js';
 import type { Status } from './status.js';
 
 type AnyRegistry = Registry | Registry<OpenMetricsContentType>;

@@ -15,7 +15,7 @@ import type { Threshold } from '../core/threshold/threshold.js';
 import type { NotifierState, SourceProblem } from '../monitor/ports/ports.js';
 import type { EvictionOf, Metrics } from '../monitor/ports/metrics.js';
 import type { EventCounter, Latest, Metric, OnEvent, TimedTaintEviction } from './metric-types.js';
-import { METRICS } from './metric-list.js';
+import { METRICS } from './definitions/all-metrics.js';
 import { WorkloadSeries } from './workload-series.js';
 
 /** Joins label values: none contains it. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { eventCounter, type Metric } from '../../src/metrics/metric-types.js';
-import { METRICS } from '../../src/metrics/metric-list.js';
-import { CHECK_EXIT_CODE } from '../../src/metrics/node-metrics.js';
+import { METRICS } from '../../src/metrics/definitions/all-metrics.js';
+import { CHECK_EXIT_CODE } from '../../src/metrics/definitions/node-metrics.js';
 import { MetricsRegistry } from '../../src/metrics/registry.js';
 import { Status } from '../../src/metrics/status.js';
 import type { NotifierState } from '../../src/monitor/ports/ports.js';

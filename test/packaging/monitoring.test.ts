@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { METRICS } from '../../src/metrics/metric-list.js';
-import { CHECK_EXIT_CODE } from '../../src/metrics/node-metrics.js';
+import { METRICS } from '../../src/metrics/definitions/all-metrics.js';
+import { CHECK_EXIT_CODE } from '../../src/metrics/definitions/node-metrics.js';
 
 interface Rule {
   readonly alert?: string;

@@ -3,7 +3,7 @@ import type { Workload } from '../../core/workload/workload.js';
 import { errnoName, HostError, messageOf } from '../../errors.js';
 import type { Evictor, KillInProgress } from '../../monitor/ports/ports.js';
 import type { Binding, MemoryReaper } from '../../native/binding.js';
-import { CgroupKill } from './cgroup-kill.js';
+import { VictimKill } from './victim-kill.js';
 import { openOwnCgroups, openSharedCgroup, procCgroup } from './shared-cgroup.js';
 import { VictimExit } from './victim-exit.js';
 import { VictimFiles } from './victim-files.js';
@@ -62,7 +62,7 @@ function begin(
     files = new VictimFiles(directory, hierarchy.version);
     const handle = new native.CgroupHandle(directory, workload.startOrder);
     const victim = { handle, hierarchy, path };
-    return new CgroupKill({
+    return new VictimKill({
       handle,
       files,
       exit: new VictimExit(native, directory),

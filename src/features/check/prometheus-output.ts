@@ -1,6 +1,6 @@
 import { printable } from '../../core/name/printable.js';
 import type { Definition, Sample } from '../../metrics/metric-types.js';
-import { CHECK_EXIT_CODE, CHECKED_METRICS, NODE_CONDITION } from '../../metrics/node-metrics.js';
+import { CHECK_EXIT_CODE, CHECKED_METRICS, NODE_CONDITION } from '../../metrics/definitions/node-metrics.js';
 import type { CheckReport } from './check-report.js';
 
 const LABEL_ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' };

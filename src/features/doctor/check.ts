@@ -58,8 +58,8 @@ export function broken(id: string, summary: string, fix: string, details: Detail
 }
 
 /** A fact that could not be read. */
-export function unseen(id: string, what: string, { unseen: reason }: Unseen): Check {
-  return degraded(id, `unknown ${what}: ${reason}`, 'run evictd doctor as root', { unseen: reason });
+export function unseen(id: string, what: string, { unseen: reason }: Unseen, fix = 'run evictd doctor as root'): Check {
+  return degraded(id, `unknown ${what}: ${reason}`, fix, { unseen: reason });
 }
 
 /** The worst status; ok without checks. */

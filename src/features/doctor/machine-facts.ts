@@ -41,7 +41,7 @@ export interface CommonFacts {
 export type CrashFacts = { readonly crashes: number; readonly limit: number } | Unseen;
 
 /** The pauses by an operator that are in force, a sentence each. */
-export type PauseFacts = { readonly messages: readonly string[] } | Unseen;
+export type PauseFacts = { readonly messages: readonly string[] } | (Unseen & { readonly hint: string | undefined });
 
 export interface LinuxFacts extends CommonFacts {
   /** Reads a small file of /proc, /sys or /etc; undefined: not readable. */

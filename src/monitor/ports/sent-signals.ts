@@ -27,7 +27,7 @@ export type SentSignal = 'signalNs' | 'killNs';
  * The signals that the victim of an eviction has got. `Victims` keeps the value: the saved state, readings, escalations
  * and outcome records take theirs from it. Adapters keep only what it does not say:
  *
- * - `CgroupKill`: which processes got SIGKILL, and when: new ones, and those that stay, need other means.
+ * - `VictimKill`: which processes got SIGKILL, and when: new ones, and those that stay, need other means.
  * - `PodKill`: that SIGKILL was not refused. A refused one counts as sent here, and such a pod is not removed.
  * - `PendingDeletion`: that evictd itself has sent SIGTERM. It is saved with the deletion, which outlasts the eviction.
  * - `ShutdownRun`: the workloads that it has signalled, also those that have ended and are no victims any more.

@@ -144,7 +144,7 @@ export const safeModeCheck = defineCheck(
 
 export const pauseCheck = defineCheck('service.pause', ['instance', 'pauses'], ({ instance, pauses: found }, id) => {
   if (instance.kind !== 'running') return [];
-  if (isUnseen(found)) return [unseen(id, 'whether evictions are paused', found)];
+  if (isUnseen(found)) return [unseen(id, 'whether evictions are paused', found, found.hint)];
   const { messages } = found;
   if (messages.length === 0) return [ok(id, 'evictions are not paused', { pauses: [] })];
   return [degraded(id, messages.join('; '), 'they end by themselves; evictd resume ends all pauses', { pauses: messages })];

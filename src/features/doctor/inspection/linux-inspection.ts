@@ -80,7 +80,7 @@ export function linuxFacts({ loaded, filesystemsRead, doctor, native, runtime, o
     },
     subject: async () => doctor.readSubject(pidOf(await facts.instance())),
     crashes: async () => crashesOf(await facts.instance(), runFilePath(config.runtimeDirectory, instanceId), config.safeMode.crashes),
-    pauses: async () => pausesOf(await facts.instance(), config),
+    pauses: () => wait(facts.instance().then((instance) => pausesOf(instance, config))),
     operators: () => findOperators(),
     reload: async () => reloadOf(await facts.instance(), answerPath(config.runtimeDirectory, instanceId, 'reload')),
     node: async () => (await examineNodeOnce()).facts,

@@ -94,10 +94,10 @@ export async function pausesOf(instance: InstanceFacts, config: Config): Promise
   if (instance.kind !== 'running') return { messages: [] };
   try {
     const answer = await askEvictd(config, { method: 'GET', path: '/api/v1/status' }, ANSWER_MS);
-    if (answer === undefined) return { unseen: 'the running evictd has no control socket' };
+    if (answer === undefined) return { unseen: 'the running evictd has no control socket', hint: undefined };
     const { pauses } = answer as { readonly pauses: readonly { readonly kind: string; readonly message: string }[] };
     return { messages: pauses.flatMap(({ kind, message }) => (kind === 'operator' ? [message] : [])) };
   } catch (error) {
-    return { unseen: messageOf(error) };
+    return { unseen: messageOf(error), hint: error instanceof EvictdError ? error.hint : undefined };
   }
 }

@@ -83,9 +83,14 @@ describe('the checks service.instance, service.version and service.configuration
   test.each<[rule: string, pauses: PauseFacts, status: CheckStatus, summary: RegExp]>([
     ['there is no pause', { messages: [] }, 'ok', /^evictions are not paused$/],
     ['there are two pauses', { messages: ['paused a', 'paused b'] }, 'degraded', /^paused a; paused b$/],
-    ['the pauses cannot be read', { unseen: 'EACCES' }, 'degraded', /^unknown whether .*: EACCES/],
+    ['only root may ask evictd', { unseen: 'EACCES', hint: undefined }, 'degraded', /^unknown whether .*: EACCES/],
   ])('%s', (_rule, pauses, status, summary) => {
     expectCheck(pauseCheck.judge({ instance: here, pauses })[0], 'service.pause', status, summary);
+  });
+
+  test('have the hint of what did not answer', () => {
+    const [check] = pauseCheck.judge({ instance: here, pauses: { unseen: 'no answer for 1.5 s', hint: 'see journalctl -u evictd' } });
+    expect(check?.fix).toBe('see journalctl -u evictd');
   });
 
   test('exist neither for the version nor for the configuration if evictd does not run', () => {

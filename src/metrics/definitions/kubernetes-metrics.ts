@@ -1,6 +1,6 @@
-import type { KubernetesStatus } from '../core/kubernetes/kubernetes-status.js';
-import { EVICTION_REFUSALS } from '../core/kubernetes/eviction-answer.js';
-import { eventCounter, gauge, readCounter, type Latest, type Metric, type Sample } from './metric-types.js';
+import type { KubernetesStatus } from '../../core/kubernetes/kubernetes-status.js';
+import { EVICTION_REFUSALS } from '../../core/kubernetes/eviction-answer.js';
+import { eventCounter, gauge, readCounter, type Latest, type Metric, type Sample } from '../metric-types.js';
 
 const NS_PER_SECOND = 1e9;
 

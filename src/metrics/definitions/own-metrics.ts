@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { attempt } from '../errors.js';
-import type { TimedPause } from '../core/message/pause-message.js';
-import { gauge, readCounter, type Metric } from './metric-types.js';
+import { attempt } from '../../errors.js';
+import type { TimedPause } from '../../core/message/pause-message.js';
+import { gauge, readCounter, type Metric } from '../metric-types.js';
 
 /** The start by the wall clock: setting the clock later does not change it. */
 const PROCESS_START_SECONDS = Date.now() / 1000 - process.uptime();

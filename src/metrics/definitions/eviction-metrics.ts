@@ -1,13 +1,13 @@
-import { ALERT_KINDS } from '../core/decide/effect.js';
-import { ORDER_OUTCOMES } from '../core/decide/standing-order.js';
-import type { NamedBudgetStatus } from '../core/disruption/disruption-budget.js';
-import { STORAGE_LIMIT_SIGNALS } from '../core/message/eviction-signal.js';
-import { OOM_LIMITS } from '../core/oom/kernel-kill.js';
-import { isResourceSignal, RESOURCES, SIGNAL_FACTS, SIGNALS } from '../core/signal/signal.js';
-import { isResourceThreshold, thresholdKind } from '../core/threshold/threshold.js';
-import { HOOK_RESULTS } from '../core/hook/hook.js';
-import { NOTIFICATION_RESULTS } from '../core/notify/notification.js';
-import { eventCounter, gauge, type Latest, type Metric } from './metric-types.js';
+import { ALERT_KINDS } from '../../core/decide/effect.js';
+import { ORDER_OUTCOMES } from '../../core/decide/standing-order.js';
+import type { NamedBudgetStatus } from '../../core/disruption/disruption-budget.js';
+import { STORAGE_LIMIT_SIGNALS } from '../../core/message/eviction-signal.js';
+import { OOM_LIMITS } from '../../core/oom/kernel-kill.js';
+import { isResourceSignal, RESOURCES, SIGNAL_FACTS, SIGNALS } from '../../core/signal/signal.js';
+import { isResourceThreshold, thresholdKind } from '../../core/threshold/threshold.js';
+import { HOOK_RESULTS } from '../../core/hook/hook.js';
+import { NOTIFICATION_RESULTS } from '../../core/notify/notification.js';
+import { eventCounter, gauge, type Latest, type Metric } from '../metric-types.js';
 
 function evictingSignals({ thresholds }: Latest): readonly string[][] {
   const signals = new Set<string>(thresholds.filter(isResourceThreshold).map(({ signal }) => signal));

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { WorkloadProcess } from '../../../src/core/workload/process.js';
 import type { Protection, Workload } from '../../../src/core/workload/workload.js';
 import { openCgroupEvictor } from '../../../src/evict/cgroup/cgroup-evictor.js';
-import { openProcessEvictor } from '../../../src/evict/cgroup/process-kill.js';
+import { openProcessEvictor } from '../../../src/evict/cgroup/single-process-evictor.js';
 import { readHierarchies } from '../../../src/host/linux/cgroup/hierarchies.js';
 import type { Evictor, KillInProgress } from '../../../src/monitor/ports/ports.js';
 import { native } from '../../../src/native/index.js';

@@ -1,5 +1,5 @@
-import type { Resource } from '../core/signal/signal.js';
-import { gauge, readCounter, type ReadMetric } from './metric-types.js';
+import type { Resource } from '../../core/signal/signal.js';
+import { gauge, readCounter, type ReadMetric } from '../metric-types.js';
 import { AMOUNT_UNITS, type AmountUnit } from './node-metrics.js';
 
 const UNITS: Readonly<Record<Resource, AmountUnit>> = {

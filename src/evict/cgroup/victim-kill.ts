@@ -18,7 +18,7 @@ const KILLED_AGAIN_NS = 1_000_000_000n;
 /** Most victims end sooner. After this time the work of their processes shows whether the kernel still ends them. */
 const LOOKED_AT_NS = 500_000_000n;
 
-export interface CgroupKillParts extends FreezerParts {
+export interface VictimKillParts extends FreezerParts {
   readonly files: VictimFiles;
   readonly exit: VictimExit;
   readonly reaper: MemoryReaper;
@@ -29,8 +29,8 @@ export interface CgroupKillParts extends FreezerParts {
 /**
  * Ends one cgroup. `atNs` of a result is taken after the last signal: durations measured from it err on the long side.
  */
-export class CgroupKill implements KillInProgress {
-  readonly #parts: CgroupKillParts;
+export class VictimKill implements KillInProgress {
+  readonly #parts: VictimKillParts;
   readonly #freezer: Freezer;
   /** The processes at the last SIGKILL; undefined: none was sent. */
   #killed: ReadonlySet<number> | undefined;
@@ -49,7 +49,7 @@ export class CgroupKill implements KillInProgress {
   /** SIGTERM has not been sent to all parts yet. */
   #isTerminating = false;
 
-  constructor(parts: CgroupKillParts) {
+  constructor(parts: VictimKillParts) {
     this.#parts = parts;
     this.#freezer = new Freezer(parts);
   }

@@ -1,6 +1,6 @@
 import { EVICTION_METRICS } from './eviction-metrics.js';
 import { KUBERNETES_METRICS } from './kubernetes-metrics.js';
-import type { Metric } from './metric-types.js';
+import type { Metric } from '../metric-types.js';
 import { NODE_METRICS } from './node-metrics.js';
 import { OWN_METRICS } from './own-metrics.js';
 import { WORKLOAD_METRICS } from './workload-metrics.js';

@@ -7,10 +7,10 @@ import {
   type ConditionType,
   type Signal,
   type SignalUnit,
-} from '../core/signal/signal.js';
-import { ratioOf } from '../core/signal/pressure-share.js';
-import { allMet, isListed, operandsOf, resolve, thresholdKind, whenText } from '../core/threshold/threshold.js';
-import { gauge, type Definition, type NodeMetric, type NodeReading, type ReadMetric, type Sample } from './metric-types.js';
+} from '../../core/signal/signal.js';
+import { ratioOf } from '../../core/signal/pressure-share.js';
+import { allMet, isListed, operandsOf, resolve, thresholdKind, whenText } from '../../core/threshold/threshold.js';
+import { gauge, type Definition, type NodeMetric, type NodeReading, type ReadMetric, type Sample } from '../metric-types.js';
 
 export type AmountUnit = Exclude<SignalUnit, 'share'>;
 

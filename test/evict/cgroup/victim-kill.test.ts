@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { CgroupKill, type CgroupKillParts } from '../../../src/evict/cgroup/cgroup-kill.js';
+import { VictimKill, type VictimKillParts } from '../../../src/evict/cgroup/victim-kill.js';
 import type { VictimExit } from '../../../src/evict/cgroup/victim-exit.js';
 import type { VictimFiles } from '../../../src/evict/cgroup/victim-files.js';
 import type { SignalResult } from '../../../src/monitor/ports/ports.js';
@@ -15,10 +15,10 @@ import { testCgroup, type TestCgroup } from '../../support/cgroup.js';
 import { withoutDescriptors } from '../../support/descriptors.js';
 
 let victim: TestCgroup;
-const made: CgroupKill[] = [];
+const made: VictimKill[] = [];
 /** The kill of what a directory lists, be it a cgroup's or not. */
-const killOf = (directory: string, files: object = {}, parts: Partial<CgroupKillParts> = {}): CgroupKill => {
-  const kill = new CgroupKill({
+const killOf = (directory: string, files: object = {}, parts: Partial<VictimKillParts> = {}): VictimKill => {
+  const kill = new VictimKill({
     handle: new native.CgroupHandle(directory),
     files: {
       usage: () => 0n,
@@ -245,7 +245,7 @@ describe('processes that cannot be signalled', () => {
   });
 
   /** Of a list that may be any file's: pid 1 is never signalled. */
-  const listing = (unified: boolean, ...pids: number[]): CgroupKill => {
+  const listing = (unified: boolean, ...pids: number[]): VictimKill => {
     const directory = makeDirectory();
     writeFileSync(join(directory, 'cgroup.procs'), pids.map((pid) => `${String(pid)}\n`).join(''));
     return killOf(directory, { unified });
