@@ -29,3 +29,13 @@ describe.each(suites)('the suite $name', (suite) => {
     expect(leftOut(suite).filter((name) => !text.includes(name))).toEqual([]);
   });
 });
+
+test('a file that is left to the host has no test that the host may skip', () => {
+  const inMachines = new Set(
+    suites.flatMap((suite) => filesOf(suite).filter((file) => suite.except?.some((start) => file.startsWith(start)) !== true)),
+  );
+  const onHost = suites.flatMap(filesOf).filter((file) => !inMachines.has(file));
+  expect(onHost).toContain('test/e2e/simulate.test.ts');
+  const isSkipped = (file: string): boolean => /\b(runIf|skipIf)\((?!process\.getuid)/.test(readFileSync(file, 'utf8'));
+  expect([...new Set(onHost)].filter(isSkipped)).toEqual([]);
+});

@@ -49,28 +49,19 @@ const kernel = [
   'test/features/disk/',
   'test/workloads/',
 ];
-/**
- * Of those directories what asks files, sockets and peers, which are the same on every machine: `make test` has it, and
- * v2-endurance.
- */
+/** Of those directories what asks files, sockets and peers, which are the same on every machine: `make test` has it. */
 const anyKernel = [
   'test/evict/cri/pod-evictor',
   'test/evict/systemd/unit-evictor',
   'test/evict/windows/windows-evictor',
-  'test/host/linux/memory/allocatable',
   'test/host/linux/cri/',
-  'test/host/linux/disk/filesystems',
   'test/host/linux/process/lock-files',
   'test/host/linux/process/kubelet',
   'test/host/linux/process/lock-holder',
-  'test/host/linux/systemd/',
   'test/host/windows/',
   'test/features/oom-score-adj/oom-score-adjuster',
-  'test/native/close',
   'test/native/cut-text',
   'test/native/descriptors',
-  'test/native/file-calls',
-  'test/native/filesystem-',
   'test/native/notify-socket',
   'test/workloads/cri/container-names',
   'test/workloads/disk/container-measurement',
@@ -140,21 +131,34 @@ function notNamed(...parts: readonly string[]): RegExp {
 }
 
 /**
- * What evictd does with files, sockets and clients, whatever the cgroup version: `make test` has them, and
- * v2-endurance.
+ * What evictd does with files, sockets, clients and API servers, whatever the cgroup version: `make test` and the part
+ * `system` of `make proof` have it.
  */
 const sameEverywhere = [
   'admit',
-  'hung-filesystem',
+  'api-server',
+  'client-node',
+  'completion',
+  'control-socket',
+  'controller',
+  'history',
   'journal',
+  'kept-evictions',
   'kubelet-profile',
+  'kubernetes',
   'locked-text',
+  'manual',
+  'notifications',
+  'prometheus',
   'reload',
-  'restore',
+  'replay',
   'service',
   'service-manager',
-  'signals',
+  'simulate',
   'soft',
+  'status-page',
+  'taints',
+  'top',
 ].map((name) => `test/e2e/${name}.`);
 
 /** But for how the demo ends where something interrupts it. */
@@ -166,7 +170,7 @@ const demoOnce = notNamed(
   'evictd itself ends in the middle',
 );
 
-/** Minutes of cgroups that come and go: `make test` has them, and v2-endurance. */
+/** Minutes of cgroups that come and go. */
 const storms = ['test/native/churn', 'test/native/storm'];
 
 /** Two run at a time: the long ones first. */
@@ -182,8 +186,8 @@ export const suites: readonly Suite[] = [
     name: 'v2-endurance',
     proves: '300 units, a hundred evictions in a row, a kill at every point of an eviction',
     machine: { cgroup: 'v2', swap: false },
-    files: ['test/endurance/', 'test/e2e/restart', ...storms, ...sameEverywhere, ...anyKernel],
-    limitMinutes: 120,
+    files: ['test/endurance/', 'test/e2e/restart', ...storms],
+    limitMinutes: 90,
   },
   {
     name: 'v2',
