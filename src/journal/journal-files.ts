@@ -6,7 +6,7 @@ import { errnoName, asError } from '../errors.js';
 
 /** Every record. */
 export const JOURNAL_FILE = 'journal.jsonl';
-/** A second copy of the records of evictions (eviction-records.ts), with limits of its own. */
+/** A second copy of the records of evictions (kept-records.ts), with limits of its own. */
 export const EVICTIONS_FILE = 'evictions.jsonl';
 
 /** The errors of filesystems without hard links. */

@@ -1,4 +1,4 @@
-import { isKeptRecord } from './eviction-records.js';
+import { isKeptRecord } from './kept-records.js';
 import type { JournalFiles } from './journal-files.js';
 import { JournalWriter, type JournalWriterEvents, type QueuedRecord } from './journal-flush.js';
 

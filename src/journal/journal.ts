@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { journalLine, tornRecord, type JournalRecord } from './records/record.js';
 import { EVICTIONS_FILE, JOURNAL_FILE, JournalFiles, type Allocate, type JournalLimits, type RotationLock } from './journal-files.js';
-import { isEvictionRecord } from './eviction-records.js';
+import { isEvictionRecord } from './kept-records.js';
 import { Occurrences } from './occurrences.js';
 import { RecentLines } from './recent-lines.js';
 import type { JsonObject } from '../core/name/json-text.js';

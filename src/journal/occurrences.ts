@@ -13,7 +13,7 @@ interface Series {
 
 /**
  * Numbers the records of an event that comes again and again: evictions of one workload, OOM kills in one cgroup for lack
- * of memory of the node, starts of evictd. The file of evictions keeps only some of them (eviction-records.ts).
+ * of memory of the node, starts of evictd. The file of evictions keeps only some of them (kept-records.ts).
  */
 export class Occurrences {
   /** Series by subject; the one with the newest record is last. */

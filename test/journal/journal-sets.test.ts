@@ -8,7 +8,7 @@ import { Journal } from '../../src/journal/journal.js';
 import type { JournalLimits } from '../../src/journal/journal-files.js';
 import { Ring, undrainedRecords } from '../../src/journal/journal-ring.js';
 import type { JournalRecord } from '../../src/journal/records/record.js';
-import { isEvictionRecord, isKeptRecord } from '../../src/journal/eviction-records.js';
+import { isEvictionRecord, isKeptRecord } from '../../src/journal/kept-records.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
 
 let directory: string;

@@ -28,6 +28,9 @@ export function choose<P extends { readonly name: string; readonly group?: strin
   return words.length === 0 ? parts : parts.filter((part) => words.some((word) => chooses(part, word)));
 }
 
+/** No part runs them. */
+const OF_CI = ['.ci/', 'eslint.config.js', '.prettierignore', '.prettierrc.json', '.clang-format'];
+
 /**
  * Whether a part has passed, in a tree without changes of its own, and nothing that it reads differs since.
  *
@@ -40,7 +43,8 @@ export function isProved(
   changed: (commit: string) => readonly string[] | undefined,
 ): boolean {
   if (result?.failed !== 0 || result.passed === 0 || result.commit.endsWith('+')) return false;
-  const isRead = (file: string): boolean => !/\.(test\.ts|md)$/.test(file) || reads.some((start) => file.startsWith(start));
+  const isUnder = (starts: readonly string[], file: string): boolean => starts.some((start) => file.startsWith(start));
+  const isRead = (file: string): boolean => isUnder(reads, file) || !(/\.(test\.ts|md)$/.test(file) || isUnder(OF_CI, file));
   return changed(result.commit)?.some(isRead) === false;
 }
 

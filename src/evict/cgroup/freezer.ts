@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import { attempt } from '../../errors.js';
 import type { CgroupHandle } from '../../native/binding.js';
+import { writeCgroupKill } from './cgroup-kill.js';
 
 /** Rounds of SIGSTOP in one call: each leaves fewer processes that can fork. */
 const STOP_ROUNDS = 8;
@@ -96,9 +97,4 @@ export class Freezer {
     this.#isStopped = true;
     return attempt(() => this.parts.handle.stop(STOP_ROUNDS))?.settled === true;
   }
-}
-
-/** Writes cgroup.kill; false: it failed. */
-export function writeCgroupKill(cgroup: CgroupHandle): boolean {
-  return attempt(() => (cgroup.kill(), true)) ?? false;
 }

@@ -3,8 +3,9 @@ import { attempt, errnoName, errnoText, isShortage, isShortageErrno } from '../.
 import type { KillInProgress, SignalResult, VictimSample } from '../../monitor/ports/ports.js';
 import type { MemoryReaper } from '../../native/binding.js';
 import { native } from '../../native/index.js';
+import { writeCgroupKill } from './cgroup-kill.js';
 import { laterProcess, processorUse } from './dying-processes.js';
-import { writeCgroupKill, Freezer, type FreezerParts } from './freezer.js';
+import { Freezer, type FreezerParts } from './freezer.js';
 import type { VictimExit } from './victim-exit.js';
 import type { VictimFiles } from './victim-files.js';
 

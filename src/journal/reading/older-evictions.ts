@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { isKeptRecord } from '../eviction-records.js';
+import { isKeptRecord } from '../kept-records.js';
 import { headOf } from './history-event.js';
 import { linePieces } from './journal-lines.js';
 
