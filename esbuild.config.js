@@ -61,6 +61,21 @@ const onlyEnglish = {
 };
 
 /**
+ * Of prom-client what evictd uses: the rest loads Node's cluster, TLS and performance hooks at the start.
+ * @type {import('esbuild').Plugin}
+ */
+const metricsOnly = {
+  name: 'metrics-only',
+  setup: (bundling) => {
+    bundling.onLoad({ filter: /\/node_modules\/prom-client\/index\.js$/ }, () => ({
+      contents: ['Registry', 'Counter', 'Gauge', 'Histogram']
+        .map((name) => `exports.${name} = require('./lib/${name.toLowerCase()}');`)
+        .join('\n'),
+    }));
+  },
+};
+
+/**
  * @param {string} entry
  * @param {string} outfile
  * @param {string} banner
@@ -72,7 +87,7 @@ const bundle = async (entry, outfile, banner, options = {}) => {
     ...(options.outdir === undefined && { outfile }),
     banner: { js: banner },
     bundle: true,
-    plugins: [apart, deferNamespaces, onlyEnglish],
+    plugins: [apart, deferNamespaces, onlyEnglish, metricsOnly],
     external: ['@grpc/proto-loader'], // only grpc-js' channelz service would load it
     platform: 'node',
     target: 'node20.19',

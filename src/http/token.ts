@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import * as crypto from 'node:crypto';
 import { EvictdError } from '../errors.js';
 import { readTokenFile } from '../storage/token-file.js';
 
@@ -26,6 +26,6 @@ export async function tokenRefusal(header: string | undefined, path: string): Pr
 
 /** Compares in constant time: digests have the same length. */
 function isSame(one: string, other: string): boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(one), digest(other));
+  const digest = (text: string): Buffer => crypto.createHash('sha256').update(text).digest();
+  return crypto.timingSafeEqual(digest(one), digest(other));
 }

@@ -5,6 +5,7 @@ import { isOutOfSpace, makeFixedFile, openFixedFile, openExistingFile, type Fixe
 
 const MAGIC = 0x4a445645; // 'EVDJ'
 const RECORD = 0x43455245; // 'EREC'
+const RECORD_MARK = Buffer.from('EREC');
 const FILE_HEADER = 64;
 const ALIGN = 8;
 const DRAINED_AT = 16;
@@ -182,7 +183,7 @@ function readRing(file: Buffer): FoundRing {
   const nothing = { records: [], drained: 0n, endBytes: FILE_HEADER, isRing: false };
   if (file.length < FILE_HEADER || file.readUInt32LE(0) !== MAGIC) return nothing;
   const found: (RingRecord & { readonly endBytes: number })[] = [];
-  for (let at = FILE_HEADER; at < file.length;) {
+  for (let at = nextMark(file, FILE_HEADER); at !== -1; at = nextMark(file, at)) {
     const record = recordAt(file, at, RECORD);
     at += record ? aligned(record.bytes) : ALIGN;
     if (record) found.push({ ...record, endBytes: at });
@@ -194,6 +195,13 @@ function readRing(file: Buffer): FoundRing {
     endBytes: found.at(-1)?.endBytes ?? FILE_HEADER,
     isRing: file.readUInt32LE(4) === file.length && file.length % ALIGN === 0,
   };
+}
+
+/** The next place where a record may begin; -1: there is none. */
+function nextMark(file: Buffer, from: number): number {
+  let at = file.indexOf(RECORD_MARK, from);
+  while (at % ALIGN > 0) at = file.indexOf(RECORD_MARK, at + 1);
+  return at;
 }
 
 function recordBytes(text: string): number {

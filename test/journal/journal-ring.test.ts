@@ -6,6 +6,8 @@ import { fullFilesystem } from '../support/full-filesystem.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
 
 const SIZE = 4096;
+/** Of the first record: the file's header has 64 bytes. */
+const CHECKSUM_AT = 64 + 16;
 let directory: string;
 let path: string;
 
@@ -82,6 +84,19 @@ test('after wrapping the newest records are there, each complete', () => {
   expect(records.at(-1)).toEqual({ sequence: 100n, text: `record 100 ${'x'.repeat(100)}` });
   expect(records.length).toBeGreaterThan(10);
   for (const { sequence, text } of records) expect(text).toBe(`record ${String(sequence)} ${'x'.repeat(Number(sequence))}`);
+});
+
+// The mark of a record stands anywhere in its last bytes.
+test.each([0, 1, 2, 3, 4, 5, 6, 7])('a torn record whose text has a mark at byte %i does not hide the next one', (at) => {
+  const torn = `${'x'.repeat(at)}EREC`;
+  left((ring) => {
+    ring.append(torn);
+    ring.append('whole');
+  });
+  const file = readFileSync(path);
+  file.writeUInt8(file.readUInt8(CHECKSUM_AT) ^ 1, CHECKSUM_AT);
+  writeFileSync(path, file);
+  expect(left(() => undefined)).toEqual([{ sequence: 2n, text: 'whole' }]);
 });
 
 test('a torn record is skipped', () => {

@@ -13,7 +13,10 @@ export interface Part {
    * test.
    */
   readonly closingLines?: number;
-  /** It is run again after a change of a `*.test.ts` or `*.md` file whose name begins so, and of any other file. */
+  /**
+   * It is run again after a change of a file whose name begins so, and of any other that is no test, no document, and
+   * not for single parts (results.ts).
+   */
   readonly reads: readonly string[];
   /** Commands that must be installed, with the Debian package of each. */
   readonly needs?: Readonly<Record<string, string>>;
@@ -85,7 +88,7 @@ export const PARTS: readonly Part[] = [
     name: `chaos-${machine}`,
     group: 'chaos',
     proves: `the same in a virtual machine with cgroup ${machine}: 170 evictions`,
-    reads: [],
+    reads: ['test/vm/'],
     command: ['node_modules/.bin/tsx', 'test/chaos/run.ts', `--machine=${machine}`, '--evictions=170', '--actions=60'],
     needs: QEMU,
   })),

@@ -28,8 +28,8 @@ export function choose<P extends { readonly name: string; readonly group?: strin
   return words.length === 0 ? parts : parts.filter((part) => words.some((word) => chooses(part, word)));
 }
 
-/** No part runs them. */
-const OF_CI = ['.ci/', 'eslint.config.js', '.prettierignore', '.prettierrc.json', '.clang-format'];
+/** What begins so counts only for the parts that name it, as tests and documents do. */
+const NOT_FOR_ALL = ['.ci/', 'eslint.config.js', '.prettierignore', '.prettierrc.json', '.clang-format', 'test/vm/'];
 
 /**
  * Whether a part has passed, in a tree without changes of its own, and nothing that it reads differs since.
@@ -44,7 +44,7 @@ export function isProved(
 ): boolean {
   if (result?.failed !== 0 || result.passed === 0 || result.commit.endsWith('+')) return false;
   const isUnder = (starts: readonly string[], file: string): boolean => starts.some((start) => file.startsWith(start));
-  const isRead = (file: string): boolean => isUnder(reads, file) || !(/\.(test\.ts|md)$/.test(file) || isUnder(OF_CI, file));
+  const isRead = (file: string): boolean => isUnder(reads, file) || !(/\.(test\.ts|md)$/.test(file) || isUnder(NOT_FOR_ALL, file));
   return changed(result.commit)?.some(isRead) === false;
 }
 

@@ -96,7 +96,7 @@ const v1Only = [
   'test/workloads/cgroup/source-root',
 ];
 /** Evictions from beginning to end. */
-const evictions = ['test/e2e/eviction', 'test/e2e/chaos', 'test/systemd/leaking-unit'];
+const evictions = ['test/e2e/eviction', 'test/systemd/leaking-unit'];
 const withSwap = ['test/e2e/swap', 'test/systemd/leaking-unit'];
 /** The choice of the victim, the cost of many workloads, and how systemd treats a service are the same everywhere. */
 const notTwice = notNamed(
@@ -131,12 +131,13 @@ function notNamed(...parts: readonly string[]): RegExp {
 }
 
 /**
- * What evictd does with files, sockets, clients and API servers, whatever the cgroup version: `make test` and the part
- * `system` of `make proof` have it.
+ * What evictd does with files, sockets, clients and API servers, and what it remembers, whatever the cgroup version:
+ * `make test` and the part `system` of `make proof` have it.
  */
 const sameEverywhere = [
   'admit',
   'api-server',
+  'budgets',
   'client-node',
   'completion',
   'control-socket',
@@ -146,12 +147,17 @@ const sameEverywhere = [
   'kept-evictions',
   'kubelet-profile',
   'kubernetes',
+  'kubernetes-orders',
   'locked-text',
   'manual',
   'notifications',
+  'preemption',
   'prometheus',
   'reload',
   'replay',
+  'restart-disruptions',
+  'restart-signals',
+  'safe-mode',
   'service',
   'service-manager',
   'simulate',

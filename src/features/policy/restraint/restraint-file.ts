@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import * as crypto from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as z from 'zod/mini';
@@ -28,7 +28,7 @@ function contents(): z.ZodMiniType<Contents<Restraint>> {
 
 /** @param lock  the lock file that an evictd holds as long as it lives */
 export function restraintFilePath(lock: string, directory = HELD_DIRECTORY): string {
-  return join(directory, `held-${createHash('sha256').update(lock).digest('hex').slice(0, 16)}.json`);
+  return join(directory, `held-${crypto.createHash('sha256').update(lock).digest('hex').slice(0, 16)}.json`);
 }
 
 /** The files of all evictds. */

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import * as crypto from 'node:crypto';
 import type { ShutdownDelay, ShutdownDelayState, ShutdownEvents } from '../../../monitor/ports/shutdown-delay.js';
 import { inhibitCommand, Inhibitor, type InhibitCommand } from './inhibitor.js';
 import { LoginManager, SYSTEM_BUS, type LoginView } from './login-manager.js';
@@ -23,7 +23,7 @@ export function openShutdownDelay(holds: boolean): ShutdownDelay {
 
 /** Finds this lock in logind's list: in a pid namespace (a container) the pid there is another one. */
 function whyOfThisOne(): string {
-  return `ends workloads in order (${randomBytes(4).toString('hex')})`;
+  return `ends workloads in order (${crypto.randomBytes(4).toString('hex')})`;
 }
 
 /** logind's delay lock, held while the machine does not go down. */
