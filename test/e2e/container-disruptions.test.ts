@@ -10,7 +10,7 @@ import { aWhile } from './wait.js';
 // A real containerd and real pods, which end although the node is not short of anything.
 
 /** Logs the start and SIGTERM; `then` runs after SIGTERM. */
-const onTerm = (then: string): string => `trap 'echo term; ${then}' TERM; echo begun; while :; do sleep 0.05; done`;
+const onTerm = (then: string): string => `trap 'echo term; ${then}' TERM; echo begun; while :; do sleep 1000 & wait; done`;
 const ORDERLY = onTerm('exit 0');
 const DEAF = onTerm(':');
 

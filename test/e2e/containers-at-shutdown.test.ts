@@ -11,7 +11,7 @@ import { aWhile } from './wait.js';
 // A real containerd and real pods. logind is simulated: test/power shuts machines down.
 
 /** Logs the start and SIGTERM; `then` runs after SIGTERM. */
-const onTerm = (then: string): string => `trap 'echo term; ${then}' TERM; echo begun; while :; do sleep 0.05; done`;
+const onTerm = (then: string): string => `trap 'echo term; ${then}' TERM; echo begun; while :; do sleep 1000 & wait; done`;
 
 const said = ({ logs }: Pod): readonly string[] => readFileSync(`${logs}/app.log`, 'utf8').match(/begun|term/g) ?? [];
 

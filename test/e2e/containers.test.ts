@@ -93,7 +93,7 @@ describe.runIf(hasContainerd)(`pods of containerd (${ON})`, () => {
       name: 'orderly',
       ownCgroup: true,
       annotations: { 'evictd.dev/priority': '-5' },
-      containers: { app: `trap 'exit 0' TERM; ${leaking(2e8)} & while :; do sleep 0.05; done` },
+      containers: { app: `trap 'exit 0' TERM; ${leaking(2e8)} & while :; do sleep 1000 & wait; done` },
     });
     const web = await podIn(node, { name: 'web', labels: { app: 'web' }, containers: { app: QUIET } });
     const config = {
