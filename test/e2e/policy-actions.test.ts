@@ -162,9 +162,11 @@ describe.runIf(freezers.length > 0)(`a hard threshold does not wait for a step (
 
   test('the grace period of a stop ends, and the next workload is evicted', async () => {
     await held().cgroup.spawn('sleep', ['600'], { ignoring: 'TERM' });
-    const { batch, records } = await acting({ stop: { grace: '10m' } });
+    const { evictd, batch, records } = await acting({ stop: { grace: '10m' } });
     batch.grow();
     expect(await batch.ended).toBe('SIGKILL');
+    // A standing order kills first, and is recorded then.
+    await evictd.recorded('outcome', 'batch');
     const { name } = held().target;
     expect(records()).toEqual(
       expect.arrayContaining([`decision policy ${name}`, `escalation hard threshold met ${name}`, 'decision hard batch']),

@@ -131,8 +131,8 @@ function notNamed(...parts: readonly string[]): RegExp {
 }
 
 /**
- * What evictd does with files, sockets, clients and API servers, and what it remembers, whatever the cgroup version:
- * `make test` and the part `system` of `make proof` have it.
+ * What evictd does with files, sockets, clients, API servers and containerd's answers, and what it remembers, whatever
+ * the cgroup version: `make test` and the part `system` of `make proof` have it.
  */
 const sameEverywhere = [
   'admit',
@@ -140,6 +140,9 @@ const sameEverywhere = [
   'budgets',
   'client-node',
   'completion',
+  'container-disruptions',
+  'containers-at-shutdown',
+  'containers-in-trouble',
   'control-socket',
   'controller',
   'history',
@@ -193,7 +196,7 @@ export const suites: readonly Suite[] = [
     proves: '300 units, a hundred evictions in a row, a kill at every point of an eviction',
     machine: { cgroup: 'v2', swap: false },
     files: ['test/endurance/', 'test/e2e/restart', ...storms],
-    limitMinutes: 90,
+    limitMinutes: 150,
   },
   {
     name: 'v2',
@@ -202,7 +205,7 @@ export const suites: readonly Suite[] = [
     files: ['test/e2e/'],
     except: [...sameEverywhere, 'test/e2e/restart'],
     only: demoOnce,
-    limitMinutes: 80,
+    limitMinutes: 150,
   },
   // What needs systemd and its units. New files are found.
   {
@@ -212,7 +215,7 @@ export const suites: readonly Suite[] = [
     files: ['test/systemd/'],
     documents: true,
     except: [RECIPES, METRICS, MEMORY_NODES],
-    limitMinutes: 80,
+    limitMinutes: 150,
   },
   {
     name: 'v2-numa',
@@ -228,7 +231,7 @@ export const suites: readonly Suite[] = [
     machine: { cgroup: 'v2', swap: false, memoryGib: 4 },
     files: [RECIPES, METRICS],
     documents: true,
-    limitMinutes: 30,
+    limitMinutes: 60,
   },
   {
     name: 'v2-power',
@@ -236,7 +239,7 @@ export const suites: readonly Suite[] = [
     machine: { cgroup: 'v2', swap: false },
     files: ['test/power/'],
     outside: true,
-    limitMinutes: 20,
+    limitMinutes: 40,
   },
   {
     name: 'v2-kernel',
@@ -245,7 +248,7 @@ export const suites: readonly Suite[] = [
     files: kernel,
     // A kind that the test adds to the list: compiled tests cannot replace a module.
     except: [...anyKernel, ...storms, 'test/workloads/kinds/'],
-    limitMinutes: 40,
+    limitMinutes: 90,
   },
   {
     name: 'v1',
@@ -253,7 +256,7 @@ export const suites: readonly Suite[] = [
     machine: { cgroup: 'v1', swap: false },
     files: [...v1Only, ...evictions, 'test/systemd/units', 'test/systemd/install'],
     only: notTwice,
-    limitMinutes: 45,
+    limitMinutes: 90,
   },
   {
     name: 'hybrid',
@@ -261,14 +264,14 @@ export const suites: readonly Suite[] = [
     machine: { cgroup: 'hybrid', swap: false },
     files: [...killing, ...evictions],
     only: notTwice,
-    limitMinutes: 30,
+    limitMinutes: 60,
   },
   {
     name: 'v2-swap',
     proves: 'evictions with swap, cgroup v2',
     machine: { cgroup: 'v2', swap: true },
     files: [...withSwap, 'test/systemd/managed-oom.'],
-    limitMinutes: 35,
+    limitMinutes: 60,
   },
   { name: 'v1-swap', proves: 'evictions with swap, cgroup v1', machine: { cgroup: 'v1', swap: true }, files: withSwap, limitMinutes: 25 },
   {
