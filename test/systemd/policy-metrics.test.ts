@@ -259,7 +259,7 @@ describe.runIf(isV2 && hasSystemd)('metrics and comparators of policies on a rea
         await pause(1000); // the machine has other things to do
         return missing().length === 0;
       };
-      await evictd.until('each policy has acted', isOver, LIMIT_MS / 2).catch((error: unknown) => {
+      await evictd.until('each policy has acted', isOver, 4 * LIMIT_MS).catch((error: unknown) => {
         throw new Error(`${missing().join('\n')}\n${String(error)}`, { cause: error });
       });
       expect(await evictd.stop()).toBe(0);
@@ -282,10 +282,10 @@ describe.runIf(isV2 && hasSystemd)('metrics and comparators of policies on a rea
             return type === 'policy' && event === 'result' && action === 'kill' ? [[String(policy).replace('-', '_'), target?.name]] : [];
           }),
         );
-      await dry.until('each policy has chosen', () => Object.keys(chosen()).length === COMPARATORS.length, LIMIT_MS);
+      await dry.until('each policy has chosen', () => Object.keys(chosen()).length === COMPARATORS.length, 2 * LIMIT_MS);
       expect(chosen()).toEqual(FIRST);
     },
-    4 * LIMIT_MS * SLOWNESS,
+    8 * LIMIT_MS * SLOWNESS,
   );
 
   test('with recursive choose the best child first, and in it the best, and otherwise the best of all', async () => {
