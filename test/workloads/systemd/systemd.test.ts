@@ -116,17 +116,19 @@ describe('the cgroups that are workloads', () => {
   });
 
   test('are named units, wherever they are, and no others', async () => {
-    await Promise.all([`${sliceName}-b.slice/named.service`, 'web@1.service', 'web@2.service', 'other.service'].map(sleeping));
-    const source = open({ source: { units: ['named.service', 'web@?.service', 'absent.service'] } });
-    expect(paths(source.candidates())).toEqual([`${sliceName}-b.slice/named.service`, 'web@1.service', 'web@2.service']);
+    const [named, ...instances] = [`${sliceName}.service`, `${sliceName}@1.service`, `${sliceName}@2.service`];
+    await Promise.all([`${sliceName}-b.slice/${named}`, ...instances, 'other.service'].map(sleeping));
+    const source = open({ source: { units: [named, `${sliceName}@?.service`, 'absent.service'] } });
+    expect(paths(source.candidates())).toEqual([`${sliceName}-b.slice/${named}`, ...instances]);
     expect(source.problems()).toEqual([]);
   });
 
   test('are listed once if a unit is selected by cgroup, slice and name', async () => {
-    await sleeping('a.service');
-    const source = open({ source: { slices: [`${sliceName}.slice`], units: ['a.service'] }, cgroups: [slice.path] });
-    expect(paths(source.candidates())).toEqual(['a.service']);
-    expect(paths(source.candidates())).toEqual(['a.service']);
+    const unit = `${sliceName}.service`; // selected by its name alone, wherever it is: no other test has it
+    await sleeping(unit);
+    const source = open({ source: { slices: [`${sliceName}.slice`], units: [unit] }, cgroups: [slice.path] });
+    expect(paths(source.candidates())).toEqual([unit]);
+    expect(paths(source.candidates())).toEqual([unit]);
   });
 
   // A user's manager has cgroups of its own only on v2; on v1 it is one workload, and protected.
