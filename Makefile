@@ -201,14 +201,14 @@ vm: build
 
 lint: $(MODULES) | node
 	@failed=; \
-	$(BIN)/eslint --max-warnings 0 . || failed="$$failed eslint"; \
-	$(BIN)/prettier --check --log-level warn . || failed="$$failed prettier"; \
+	$(BIN)/oxlint || failed="$$failed oxlint"; \
+	$(BIN)/oxfmt --check || failed="$$failed oxfmt"; \
 	$(BIN)/clang-format --dry-run -Werror $(FORMATTED) </dev/null || failed="$$failed clang-format"; \
 	test -z "$$failed" || { echo "evictd: lint failed:$$failed" >&2; exit 1; }
 
 fmt: $(MODULES) | node
-	$(BIN)/eslint --fix --max-warnings 0 . ; status=$$?; \
-	$(BIN)/prettier --write --log-level warn . && $(BIN)/clang-format -i $(FORMATTED) </dev/null && exit $$status
+	$(BIN)/oxlint --fix; status=$$?; \
+	$(BIN)/oxfmt && $(BIN)/clang-format -i $(FORMATTED) </dev/null && exit $$status
 
 # asan, tsan, tidy: the native code without Node. node-asan: the addon under Node. fuzz: each parser for FUZZ_SECONDS (60).
 # See docs/testing.md.

@@ -72,6 +72,10 @@ describe('the tree', () => {
     expect(vague.map(({ path }) => path)).toEqual([]);
   });
 
+  test('a union of literals, and no enum', () => {
+    expect(source.filter(({ text }) => /^\s*(export |declare |const )*enum \w/m.test(text)).map(({ path }) => path)).toEqual([]);
+  });
+
   test('every error code is documented, and every documented code exists', () => {
     const documented = readFileSync('docs/errors.md', 'utf8').match(/\bEVICTD(_[A-Z0-9]+)+\b/g) ?? [];
     expect(sorted(documented)).toEqual(sorted(source.flatMap(errorCodes)));

@@ -4,8 +4,8 @@ import { putRecord, RECORD_HEADER_BYTES, recordAt } from '../storage/crc-record.
 import { isOutOfSpace, makeFixedFile, openFixedFile, openExistingFile, type FixedFile } from '../storage/fixed-file.js';
 
 const MAGIC = 0x4a445645; // 'EVDJ'
-const RECORD = 0x43455245; // 'EREC'
 const RECORD_MARK = Buffer.from('EREC');
+const RECORD = RECORD_MARK.readUInt32LE();
 const FILE_HEADER = 64;
 const ALIGN = 8;
 const DRAINED_AT = 16;

@@ -65,7 +65,7 @@ interface KernelOom {
   readonly limit: string;
   readonly count?: number;
   readonly workload?: { readonly name: string };
-  readonly process?: object;
+  readonly process?: { readonly pid?: number };
 }
 const kernelOoms = (evictd: Evictd): KernelOom[] => evictd.journal().filter(({ type }) => type === 'kernel-oom') as unknown as KernelOom[];
 const killed = (evictd: Evictd, name?: string): number =>
@@ -122,7 +122,7 @@ test.runIf(memoryController()?.version === 2 && readable())(
     for (const { ended } of idle) expect(await ended).toBe('SIGKILL');
     await pause(3_000);
     expect(await evictd.stop()).toBe(0);
-    const pids = kernelOoms(evictd).map(({ process }) => (process as { pid?: number } | undefined)?.pid);
+    const pids = kernelOoms(evictd).map(({ process }) => process?.pid);
     expect(pids.toSorted()).toEqual([...idle.map((each) => each.pid), pid].toSorted());
     expect(group.read('memory.events')).toMatch(/oom_group_kill 1/);
   },

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { Containerd, hasContainerd, type Pod, type PodOptions } from '../support/cri/containerd.js';
 import { aPod } from '../support/kubernetes/a-pod.js';
 import { FakeApiServer } from '../support/kubernetes/api-server.js';
+import { SLOWNESS } from '../support/slowness.js';
 import { Evictd, scratchDirectory, victimOf } from './evictd.js';
 import { ABOVE_128_MIB, guarding, ON, testNode } from './node.js';
 import { until } from './wait.js';
@@ -100,6 +101,9 @@ class PlayedKubelet {
   }
 }
 
+/** Of one test: each pod is a container of its own, and calls wait for each other. */
+const LIMIT_MS = 240_000 * SLOWNESS;
+
 const SOFTLY = {
   evictionHard: { 'memory.available': '64Mi' },
   evictionSoft: ABOVE_128_MIB,
@@ -148,34 +152,46 @@ describe.runIf(hasContainerd)(`pods of an API server in containerd (${ON}; where
     return { server, run, evictd, isOnlyCalmLeft, victims };
   };
 
-  test('are killed if they leak, and do not come back', async () => {
-    const { run, evictd, isOnlyCalmLeft, victims } = await scene();
-    for (const name of ['one', 'two', 'three']) {
-      await run(name);
-      await evictd.recorded('outcome', `default/${name}`);
-    }
-    await isOnlyCalmLeft();
-    expect(new Set(victims())).toEqual(new Set(['default/one', 'default/two', 'default/three']));
-  });
+  test(
+    'are killed if they leak, and do not come back',
+    async () => {
+      const { run, evictd, isOnlyCalmLeft, victims } = await scene();
+      for (const name of ['one', 'two', 'three']) {
+        await run(name);
+        await evictd.recorded('outcome', `default/${name}`);
+      }
+      await isOnlyCalmLeft();
+      expect(new Set(victims())).toEqual(new Set(['default/one', 'default/two', 'default/three']));
+    },
+    LIMIT_MS,
+  );
 
-  test('get SIGTERM from the kubelet at a soft threshold, and no SIGKILL of evictd', async () => {
-    const { run, evictd, isOnlyCalmLeft } = await scene(SOFTLY);
-    const { pod } = await run('batch');
-    expect(await evictd.recorded('outcome')).toMatchObject({ result: 'killed', victim: { name: 'default/batch' } });
-    expect(readFileSync(`${pod.logs}/app.log`, 'utf8')).toContain('term');
-    await isOnlyCalmLeft();
-    expect(evictd.journal().filter(({ type }) => type === 'escalation')).toEqual([]);
-  });
+  test(
+    'get SIGTERM from the kubelet at a soft threshold, and no SIGKILL of evictd',
+    async () => {
+      const { run, evictd, isOnlyCalmLeft } = await scene(SOFTLY);
+      const { pod } = await run('batch');
+      expect(await evictd.recorded('outcome')).toMatchObject({ result: 'killed', victim: { name: 'default/batch' } });
+      expect(readFileSync(`${pod.logs}/app.log`, 'utf8')).toContain('term');
+      await isOnlyCalmLeft();
+      expect(evictd.journal().filter(({ type }) => type === 'escalation')).toEqual([]);
+    },
+    LIMIT_MS,
+  );
 
-  test('are evicted again if the kubelet restarts them while the API server is away, and are deleted when it is back', async () => {
-    const { server, run, evictd, isOnlyCalmLeft, victims } = await scene();
-    const stubborn = await run('stubborn');
-    await evictd.until('it knows the pod', async () => (await evictd.metric('evictd_kubernetes_pods')) === 2 || victims().length > 0);
-    server.answers = 'hang';
-    await evictd.until('it was evicted again', () => victims().length > 1, 120_000);
-    expect(stubborn.restarts).toBeGreaterThan(0);
-    expect(new Set(victims())).toEqual(new Set(['default/stubborn']));
-    server.answers = 'now';
-    await isOnlyCalmLeft();
-  }, 240_000);
+  test(
+    'are evicted again if the kubelet restarts them while the API server is away, and are deleted when it is back',
+    async () => {
+      const { server, run, evictd, isOnlyCalmLeft, victims } = await scene();
+      const stubborn = await run('stubborn');
+      await evictd.until('it knows the pod', async () => (await evictd.metric('evictd_kubernetes_pods')) === 2 || victims().length > 0);
+      server.answers = 'hang';
+      await evictd.until('it was evicted again', () => victims().length > 1, 120_000);
+      expect(stubborn.restarts).toBeGreaterThan(0);
+      expect(new Set(victims())).toEqual(new Set(['default/stubborn']));
+      server.answers = 'now';
+      await isOnlyCalmLeft();
+    },
+    LIMIT_MS,
+  );
 });

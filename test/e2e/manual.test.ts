@@ -12,7 +12,7 @@ test.each(pages)('mandoc finds nothing in %s, and groff shows it on 80 columns w
     env: { PATH: process.env.PATH, MANWIDTH: '80', MANPAGER: 'cat', LC_ALL: 'C.UTF-8' },
   });
   expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
-  // eslint-disable-next-line no-control-regex -- bold and underlined text
+  // oxlint-disable-next-line no-control-regex -- bold and underlined text
   expect(stdout.replace(/.\u0008/g, '')).toContain(
     page.endsWith('.5') ? 'KEYS' : 'EXIT STATUS'.slice(0, page === 'dist/man/evictd.8' ? 0 : undefined),
   );

@@ -12,7 +12,7 @@ const NAMES = [
 ] as const;
 
 /** What no output may hold, but for the line feeds that end its lines. */
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex
 const RAW = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202e\ufffd]/;
 
 test.each(NAMES)(`${ON}: a workload with %s is evicted, and shown with escapes`, async (_rule, name, shown) => {

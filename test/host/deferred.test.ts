@@ -91,6 +91,12 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
+test("of prom-client the program has nothing that loads Node's cluster or performance hooks", () => {
+  const program = readFileSync('dist/program.cjs', 'utf8');
+  expect(program).toMatch(/\bHistogram\b/);
+  expect(program.match(/\brequire\("(node:)?(cluster|perf_hooks)"\)/g)).toBeNull();
+});
+
 test.runIf(process.platform === 'linux')('run evaluates the modules of policies only where the configuration has one', async () => {
   const READS_OR_DOES = ['policy-reader', 'ladder-actions'].map((name) => `src/features/policy/${name}.ts`);
   const of = (modules: readonly string[]): string[] => READS_OR_DOES.filter((path) => modules.includes(path));

@@ -100,7 +100,7 @@ test.each<LogOptions['format']>(['text', 'systemd', 'json'])(
       log.debug(hostile, { hostile, nested: { hostile }, error: new Error(hostile), hint: hostile }),
     );
     expect(written).toHaveLength(1);
-    // eslint-disable-next-line no-control-regex
+    // oxlint-disable-next-line no-control-regex
     expect(format === 'json' ? '' : written[0]).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u202e]/);
     expect(written[0]).toContain('\\xff');
     expect(written[0]?.isWellFormed()).toBe(true);

@@ -180,7 +180,7 @@ test('a named cgroup is judged by itself, and may not exist', () => {
       ['/nope', new Map()],
     ]),
   );
-  expect(matches).toEqual(new Map([['/c', 1], ['/a/b', 1], ['/a', 1], ['/nope', 0]])); // prettier-ignore
+  expect(matches).toEqual(new Map([['/c', 1], ['/a/b', 1], ['/a', 1], ['/nope', 0]])); // oxfmt-ignore
 });
 
 test('the version of cgroups is a fact', () => {

@@ -48,7 +48,7 @@ describe('isProved', () => {
     ['since then, a test that it reads', green, ['README.md', 'test/native/close.test.ts'], false],
     ['since then, a document that it reads', green, ['docs/tests.md'], false],
     ['since then, what tests share', green, ['test/support/wait.ts'], false],
-    ['since then, what CI alone runs', green, ['.ci/run', 'eslint.config.js'], true],
+    ['since then, what CI alone runs', green, ['.ci/run', '.oxlintrc.json'], true],
     ['since then, the virtual machines, which it does not start', green, ['test/vm/suites.ts'], true],
     ['since then, the source', green, ['src/cli/main.ts'], false],
   ])('%s', (_rule, result, changed, proved) => {

@@ -29,7 +29,7 @@ export function choose<P extends { readonly name: string; readonly group?: strin
 }
 
 /** What begins so counts only for the parts that name it, as tests and documents do. */
-const NOT_FOR_ALL = ['.ci/', 'eslint.config.js', '.prettierignore', '.prettierrc.json', '.clang-format', 'test/vm/'];
+const NOT_FOR_ALL = ['.ci/', '.oxlintrc.json', '.oxfmtrc.json', '.clang-format', 'test/vm/'];
 
 /**
  * Whether a part has passed, in a tree without changes of its own, and nothing that it reads differs since.

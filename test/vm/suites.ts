@@ -193,7 +193,7 @@ export const suites: readonly Suite[] = [
     proves: 'installed, a leaking unit is evicted, history names it, uninstalled without a trace: the suite of CI',
     machine: { cgroup: 'v2', swap: false },
     files: ['test/systemd/smoke'],
-    limitMinutes: 12,
+    limitMinutes: 20,
   },
   {
     name: 'v2-endurance',
@@ -226,7 +226,7 @@ export const suites: readonly Suite[] = [
     proves: 'a slice that is bound to a full memory node',
     machine: { cgroup: 'v2', swap: false, memoryNodes: 2 },
     files: [MEMORY_NODES],
-    limitMinutes: 10,
+    limitMinutes: 30,
   },
   // A tenth of its memory has room for the programs of the machine: it waits for memory, and still runs.
   {
@@ -235,7 +235,7 @@ export const suites: readonly Suite[] = [
     machine: { cgroup: 'v2', swap: false, memoryGib: 4 },
     files: [RECIPES, METRICS],
     documents: true,
-    limitMinutes: 60,
+    limitMinutes: 90,
   },
   {
     name: 'v2-power',
@@ -243,7 +243,7 @@ export const suites: readonly Suite[] = [
     machine: { cgroup: 'v2', swap: false },
     files: ['test/power/'],
     outside: true,
-    limitMinutes: 40,
+    limitMinutes: 90,
   },
   {
     name: 'v2-kernel',
@@ -268,22 +268,22 @@ export const suites: readonly Suite[] = [
     machine: { cgroup: 'hybrid', swap: false },
     files: [...killing, ...evictions],
     only: notTwice,
-    limitMinutes: 60,
+    limitMinutes: 90,
   },
   {
     name: 'v2-swap',
     proves: 'evictions with swap, cgroup v2',
     machine: { cgroup: 'v2', swap: true },
     files: [...withSwap, 'test/systemd/managed-oom.'],
-    limitMinutes: 60,
+    limitMinutes: 90,
   },
-  { name: 'v1-swap', proves: 'evictions with swap, cgroup v1', machine: { cgroup: 'v1', swap: true }, files: withSwap, limitMinutes: 25 },
+  { name: 'v1-swap', proves: 'evictions with swap, cgroup v1', machine: { cgroup: 'v1', swap: true }, files: withSwap, limitMinutes: 60 },
   {
     name: 'hybrid-swap',
     proves: 'evictions with swap, hybrid',
     machine: { cgroup: 'hybrid', swap: true },
     files: withSwap,
-    limitMinutes: 25,
+    limitMinutes: 90,
   },
   {
     name: 'v2-plain-root',
@@ -310,6 +310,6 @@ export const suites: readonly Suite[] = [
       'out of memory, with oomScoreAdj',
     ),
     without: 'cap_sys_resource',
-    limitMinutes: 25,
+    limitMinutes: 90,
   },
 ];

@@ -21,7 +21,7 @@ function isColoured({ isTTY, env }: Terminal): boolean {
   return forced || (isTTY && !env.NO_COLOR && env.TERM !== 'dumb');
 }
 
-// eslint-disable-next-line no-control-regex -- the codes of `styleFor`
+// oxlint-disable-next-line no-control-regex -- the codes of `styleFor`
 const CODE = /(\u001b\[(?:0|2|31|32|33)m)/;
 
 /**

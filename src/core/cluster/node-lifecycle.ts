@@ -23,7 +23,8 @@ export const KUBELET_CONDITIONS = ['Ready', 'MemoryPressure', 'DiskPressure', 'P
 
 /** `silence`: its conditions become Unknown. `taint`: it gets the taints of its conditions. */
 export type NodeEffect =
-  { readonly kind: 'silence'; readonly node: string } | { readonly kind: 'taint'; readonly node: string; readonly mode: NoExecuteMode };
+  | { readonly kind: 'silence'; readonly node: string }
+  | { readonly kind: 'taint'; readonly node: string; readonly mode: NoExecuteMode };
 
 export interface ZoneHealth extends ZoneCount {
   readonly zone: string;

@@ -48,7 +48,8 @@ export interface CordonRequest {
 }
 
 export type DrainEffect = { readonly kind: 'drain' } & (
-  { readonly event: 'cordon' | 'begin' | 'uncordon' } | { readonly event: 'end'; readonly because: 'drained' | 'timeout' }
+  | { readonly event: 'cordon' | 'begin' | 'uncordon' }
+  | { readonly event: 'end'; readonly because: 'drained' | 'timeout' }
 ) & { readonly by?: string | undefined; /** Not ended yet. */ readonly left: readonly string[]; readonly total: number };
 
 /** The time until a drain looks again whether a budget permits an eviction: an eighth of the time without a change, in these limits. */

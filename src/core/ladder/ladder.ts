@@ -53,7 +53,9 @@ export function restAfterVictimNs(cooldownNs: bigint): bigint {
 
 /** What a ladder does next. `act`: take this step, or try again to find a workload for it. */
 export type LadderMove =
-  { readonly kind: 'wait' } | { readonly kind: 'act'; readonly step: number } | { readonly kind: 'end'; readonly reason: LadderEnd };
+  | { readonly kind: 'wait' }
+  | { readonly kind: 'act'; readonly step: number }
+  | { readonly kind: 'end'; readonly reason: LadderEnd };
 
 const WAIT: LadderMove = { kind: 'wait' };
 

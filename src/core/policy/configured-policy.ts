@@ -6,7 +6,9 @@ export type Comparator = (typeof COMPARATORS)[number];
 
 /** The value that memory.high gets. `usage`: what the cgroup uses at that moment; `share`: 0.9 of it for 90%. */
 export type ThrottleLimit =
-  { readonly kind: 'usage' } | { readonly kind: 'quantity'; readonly bytes: bigint } | { readonly kind: 'share'; readonly ratio: number };
+  | { readonly kind: 'usage' }
+  | { readonly kind: 'quantity'; readonly bytes: bigint }
+  | { readonly kind: 'share'; readonly ratio: number };
 
 /** An action of a policy. The next step follows only if the condition still holds when its time is over. */
 export type LadderStep =
@@ -35,7 +37,8 @@ export type LadderStepKind = LadderStep['kind'];
 
 /** A glob of cgroup paths; or the paths, which a policy made of settings of units has. */
 export type PolicyCgroups =
-  { readonly cgroup: string; readonly paths?: undefined } | { readonly cgroup?: undefined; readonly paths: readonly string[] };
+  | { readonly cgroup: string; readonly paths?: undefined }
+  | { readonly cgroup?: undefined; readonly paths: readonly string[] };
 
 /** The victims of a policy that systemd-oomd would carry out: managed workloads only (Candidates.managed). */
 export interface ManagedVictims {

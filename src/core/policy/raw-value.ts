@@ -126,7 +126,13 @@ export type NodeValue = AmountSignal | `${AmountSignal}.capacity`;
 
 /** What can be read of a scope. Bytes, counts, pages, percent (averages of pressure), µs (`.total`), seconds (age). */
 export type RawValue =
-  keyof typeof MEMORY | keyof typeof RECLAIM | keyof typeof EVENTS | keyof typeof VICTIMS | keyof typeof OTHERS | PressureValue | NodeValue;
+  | keyof typeof MEMORY
+  | keyof typeof RECLAIM
+  | keyof typeof EVENTS
+  | keyof typeof VICTIMS
+  | keyof typeof OTHERS
+  | PressureValue
+  | NodeValue;
 
 /** Percent of the wall time; `total` in µs. A cgroup has it on v2 only. */
 const PRESSURE = Object.fromEntries(

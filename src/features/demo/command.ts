@@ -89,14 +89,19 @@ async function runDemo(options: DemoOptions): Promise<DemoReport> {
     guards.push(guard);
     return eviction({ ...options, node, workloads, guard });
   };
-  return show().finally(async () => {
+  const remove = async (): Promise<void> => {
     screen.still();
     for (const guard of guards) await guard.stop();
     const left = await node.remove();
     for (const workload of workloads) workload.release();
     for (const guard of guards) guard.removeFiles();
     if (left !== undefined) throw new EvictdError('EVICTD_DEMO_LEFT', left, { hint: 'kill its processes and remove it with rmdir' });
-  });
+  };
+  try {
+    return await show();
+  } finally {
+    await remove();
+  }
 }
 
 /** A cgroup on Linux, job objects on Windows. */

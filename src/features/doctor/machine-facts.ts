@@ -142,7 +142,9 @@ export interface VolumeFacts {
   readonly path: string;
   /** undefined: no answer in time. */
   readonly answer:
-    { readonly error: string } | { readonly at: string; readonly totalBytes: bigint; readonly availableBytes: bigint } | undefined;
+    | { readonly error: string }
+    | { readonly at: string; readonly totalBytes: bigint; readonly availableBytes: bigint }
+    | undefined;
   /** Why it is not writable; undefined: it is, or evictd does not write there. */
   readonly refused: string | undefined;
 }

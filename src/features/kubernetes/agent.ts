@@ -19,7 +19,7 @@ import { PodStore } from './pod-store.js';
 import type { PodsFile } from './pods-file.js';
 import { ListWatch, type ObjectsSeen } from './list-watch.js';
 
-export { FormerApiServer as FormerApiServer } from './former-api-server.js';
+export { FormerApiServer } from './former-api-server.js';
 
 export interface AgentParts {
   readonly config: KubernetesConfig;

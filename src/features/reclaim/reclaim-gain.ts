@@ -50,7 +50,8 @@ export async function gainOf(
 
 /** What a container runtime could remove, or why that is unknown. */
 type RuntimeGarbage = { readonly endpoint: string } & (
-  { readonly garbage: { readonly containers: readonly string[]; readonly images: readonly RuntimeImage[] } } | { readonly error: string }
+  | { readonly garbage: { readonly containers: readonly string[]; readonly images: readonly RuntimeImage[] } }
+  | { readonly error: string }
 );
 
 /**

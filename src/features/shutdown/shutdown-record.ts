@@ -123,7 +123,9 @@ export function shutdownOver({ tookNs, ended }: ShutdownCourse, late: readonly W
 }
 
 export type ShutdownAbort =
-  { readonly phase: 'called-off' } | { readonly phase: 'interrupted' } | { readonly phase: 'failed'; readonly error: string };
+  | { readonly phase: 'called-off' }
+  | { readonly phase: 'interrupted' }
+  | { readonly phase: 'failed'; readonly error: string };
 
 /** The rest of the plan is dropped. Workloads that were signalled may still end, and none is started again. */
 export function shutdownAborted(by: ShutdownAbort, { tookNs, ended, ending }: ShutdownCourse): JournalRecord {

@@ -83,7 +83,7 @@ describe('the end of an episode', () => {
 
   test('is followed by a new episode with an alert of its own', () => {
     const timeline = loop();
-    for (const [seconds, mebibytes] of [[0, 50n], [1, 150n], [11, 150n]] as const) timeline.reported(seconds, mebibytes); // prettier-ignore
+    for (const [seconds, mebibytes] of [[0, 50n], [1, 150n], [11, 150n]] as const) timeline.reported(seconds, mebibytes); // oxfmt-ignore
     expect(timeline.reported(12, 50n)).toEqual(['begins', 'alert nothing-evictable']);
   });
 

@@ -103,7 +103,7 @@ describe('colour in the output', () => {
   test('does not move a column', () => {
     const colourful = checkText(report(short), styleFor({ ...io, isTTY: true, env: {} }));
     expect(colourful).toContain('\u001b[31mhard threshold met\u001b[0m');
-    // eslint-disable-next-line no-control-regex
+    // oxlint-disable-next-line no-control-regex
     expect(colourful.replace(/\u001b\[\d+m/g, '')).toBe(checkText(report(short), plain));
   });
 });

@@ -149,7 +149,7 @@ describe('an import from oomd', () => {
       ...['- name: little-memory', 'scope: {cgroup: /a.slice}', '- kill: {by: [swap]}'],
       ...['- name: little-memory-2', 'scope: {cgroup: /b.slice}', 'for: 20s', '- kill: {by: [swap]}'],
       ...['- name: little-memory-3', 'scope: {cgroup: /c.slice}', 'for: 40s', '- kill: {by: [swap]}'],
-    ]); // prettier-ignore
+    ]); // oxfmt-ignore
     expect(commentsOf(text).match(/a policy of its own, which acts later/g)).toHaveLength(2);
   });
 

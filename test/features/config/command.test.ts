@@ -313,9 +313,9 @@ test('policies are counted, checked, and shown with the position of every key', 
     'warn: config.yaml:4:22: EVICTD_LINT_POLICY_NEVER policies[0].when: a never acts here: memory.swap: there is no swap',
     'warn: config.yaml:3:21: EVICTD_LINT_POLICY_SCOPE policies[0].scope.cgroup: a watches nothing now: no cgroup matches /a/**',
     'warn: config.yaml:5:11: EVICTD_LINT_POLICY_WORKLOADS policies[0].then: a: freeze has no workload to act on: no source is configured',
-  ]); // prettier-ignore
+  ]); // oxfmt-ignore
   const shown = await config(['show'], yaml);
-  const rows = shown.stdout.split('\n').filter((line) => line.startsWith('policies')).map((line) => line.split(/ {2,}/)); // prettier-ignore
+  const rows = shown.stdout.split('\n').filter((line) => line.startsWith('policies')).map((line) => line.split(/ {2,}/)); // oxfmt-ignore
   expect(rows).toEqual([
     ['policies[0].name', 'a', 'config.yaml:2:11'],
     ['policies[0].scope.cgroup', '/a/**', 'config.yaml:3:21'],

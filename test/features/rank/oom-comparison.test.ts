@@ -25,7 +25,7 @@ describe('the ranks of workloads in the OOM order', () => {
       'the first process of each workload counts; processes without a workload are omitted',
       [workload('a'), workload('b')],
       [task(10, 1n, { cgroup: '/a' }), task(11, 9n), task(12, 5n, { cgroup: '/b' }), task(13, 4n, { cgroup: '/a' })],
-      [['a', 1, 2, 13], ['b', 2, 1, 12]], // prettier-ignore
+      [['a', 1, 2, 13], ['b', 2, 1, 12]], // oxfmt-ignore
     ],
     [
       'a process further below is of the workload',
@@ -43,7 +43,7 @@ describe('the ranks of workloads in the OOM order', () => {
       'a workload dies with the group of another',
       [workload('a', { path: '/w/a' }), workload('b', { path: '/w/b' }), workload('c')],
       [task(10, 9n, { cgroup: '/w/a', group: '/w' }), task(11, 5n, { cgroup: '/c' }), task(12, 1n, { cgroup: '/w/b', group: '/w' })],
-      [['a', 1, 1, 10], ['b', 2, 1, 10], ['c', 3, 3, 11]], // prettier-ignore
+      [['a', 1, 1, 10], ['b', 2, 1, 10], ['c', 3, 3, 11]], // oxfmt-ignore
     ],
     [
       'an OOM within a memcg does not touch those outside it',
@@ -57,7 +57,7 @@ describe('the ranks of workloads in the OOM order', () => {
       'a process counts for the inner one of nested workloads',
       [workload('outer', { path: '/w' }), workload('inner', { path: '/w/i' })],
       [task(10, 9n, { cgroup: '/w/i/x' }), task(11, 1n, { cgroup: '/w' })],
-      [['outer', 1, 2, 11], ['inner', 2, 1, 10]], // prettier-ignore
+      [['outer', 1, 2, 11], ['inner', 2, 1, 10]], // oxfmt-ignore
     ],
   ])('%s', (_rule, workloads, tasks, places, domain) => {
     expect(placesOf(compare(workloads, tasks, domain))).toEqual(places);

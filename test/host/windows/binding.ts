@@ -20,7 +20,7 @@ export class PlayedBinding {
   readonly binding: Pick<WindowsBinding, 'WAKE' | 'performanceInfo' | 'FilesystemStats' | 'MemoryNotification'>;
 
   constructor() {
-    // eslint-disable-next-line @typescript-eslint/no-this-alias -- the constructors of the contract are classes of their own
+    // oxlint-disable-next-line typescript/no-this-alias -- the constructors of the contract are classes of their own
     const played = this;
     this.binding = {
       WAKE: { FIRED: 1, GONE: 2 },

@@ -78,7 +78,7 @@ test('a missing or truncated record, or one of another shape, means no holder', 
 });
 
 test('a failed write of the record does not lose the lock', () => {
-  const refusing = { ...native, processes: () => { throw new Error('refused'); } }; // prettier-ignore
+  const refusing = { ...native, processes: () => { throw new Error('refused'); } }; // oxfmt-ignore
   expect(lockInstance(directory, machine, refusing).recordError?.message).toBe('refused');
 });
 

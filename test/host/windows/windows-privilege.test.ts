@@ -11,7 +11,7 @@ function played(enable: () => boolean): Binding {
 test.each<[rule: string, enable: () => boolean, may: boolean]>([
   ['the token of the process has the privilege', () => true, true],
   ['the token of the process does not have the privilege', () => false, false],
-  ['the call is refused', () => { throw PlayedBinding.refusal('ERROR_ACCESS_DENIED', 5, 'OpenProcessToken'); }, false], // prettier-ignore
+  ['the call is refused', () => { throw PlayedBinding.refusal('ERROR_ACCESS_DENIED', 5, 'OpenProcessToken'); }, false], // oxfmt-ignore
 ])('whether processes of other users may be ended: %s', (_rule, enable, may) => {
   expect(windowsHost.canSignalOthers(played(enable))).toBe(may);
 });

@@ -15,7 +15,7 @@ class Dispatcher {
   readonly manager: ServiceManager;
 
   constructor() {
-    const played = this; // eslint-disable-line @typescript-eslint/no-this-alias -- the constructor of the contract is a class of its own
+    const played = this; // oxlint-disable-line typescript/no-this-alias -- the constructor of the contract is a class of its own
     class Played implements ServiceDispatcher {
       constructor(_name: string, onControl: (control: Control) => void) {
         played.control = onControl;

@@ -154,7 +154,7 @@ describe('where a condition can never hold', () => {
 
 test('a pattern that matches nothing', () => {
   const policies = [policy('age > 1h'), policy('age > 2h', { scope: { cgroup: '/b/**' } })];
-  const found = findings(policies, facts({ matches: new Map([['/a', 1], ['/b/**', 0]]) })); // prettier-ignore
+  const found = findings(policies, facts({ matches: new Map([['/a', 1], ['/b/**', 0]]) })); // oxfmt-ignore
   expect(found.map(({ code, key }) => `${code} ${key}`)).toEqual(['EVICTD_LINT_POLICY_SCOPE policies[1].scope.cgroup']);
 });
 
@@ -165,7 +165,7 @@ test('a named cgroup is reported if it does not exist now, or can never have the
     policy(there, { scope: { cgroup: '/a' } }),
     policy('age > 1h', { exception: `cgroup(/gone) exists | ${there}` }),
   ];
-  const found = findings(policies, facts({ matches: new Map([['/a', 1], ['/n', 1], ['/gone', 0]]) })); // prettier-ignore
+  const found = findings(policies, facts({ matches: new Map([['/a', 1], ['/n', 1], ['/gone', 0]]) })); // oxfmt-ignore
   expect(found.map(({ code, key, message }) => `${code} ${key}${message.slice(message.lastIndexOf(':'))}`)).toEqual([
     'EVICTD_LINT_POLICY_NEVER policies[0].when: there is no swap',
     'EVICTD_LINT_POLICY_SCOPE policies[2].unless: /gone',

@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { expect, test } from 'vitest';
 import { WatchSlot } from '../../../../src/host/linux/sampling/watch-slot.js';
-import type { OnWake, Watch } from '../../../../src/native/binding.js';
+import type { OnWake } from '../../../../src/native/binding.js';
 
 const { EACCES, EIO, EMFILE, ENODEV, ENOENT } = constants.errno;
 const GONE = 2;
@@ -21,7 +21,7 @@ test.each<[rule: string, errno: number, reason: string, hint: string | undefined
   ['a device that fails', EIO, '/a: EIO (i/o error)', undefined],
 ])('the reason why a watch has ended: %s', (_rule, errno, reason, hint) => {
   const played = { live: true, status: () => ({ mechanism: 'sampler', target: '/a', live: played.live, errno }), close: () => undefined };
-  const slot = new WatchSlot<Watch>('sampler', GONE, () => undefined);
+  const slot = new WatchSlot('sampler', GONE, () => undefined);
   let wake: OnWake = () => undefined;
   const refused = (): never => expect.fail('refused');
   slot.open('', (onWake) => ((wake = onWake), played), refused);
