@@ -183,6 +183,11 @@ const demoOnce = notNamed(
   'evictd itself ends in the middle',
 );
 
+/** Evictd starts again and again. */
+const restarts = ['test/e2e/restart'];
+/** Those of a real containerd. */
+const containers = ['test/e2e/container', 'test/e2e/kubernetes-containers'];
+
 /** Minutes of cgroups that come and go. */
 const storms = ['test/native/churn', 'test/native/storm'];
 
@@ -199,7 +204,8 @@ export const suites: readonly Suite[] = [
     name: 'v2-endurance',
     proves: '300 units, a hundred evictions in a row, a kill at every point of an eviction',
     machine: { cgroup: 'v2', swap: false },
-    files: ['test/endurance/', 'test/e2e/restart', ...storms],
+    files: ['test/endurance/', ...restarts, ...storms],
+    except: sameEverywhere,
     limitMinutes: 150,
   },
   {
@@ -207,9 +213,17 @@ export const suites: readonly Suite[] = [
     proves: 'evictd from beginning to end on cgroup v2',
     machine: { cgroup: 'v2', swap: false },
     files: ['test/e2e/'],
-    except: [...sameEverywhere, 'test/e2e/restart'],
+    except: [...sameEverywhere, ...restarts, ...containers],
     only: demoOnce,
     limitMinutes: 150,
+  },
+  {
+    name: 'v2-containers',
+    proves: 'evictions of containers and pods of containerd',
+    machine: { cgroup: 'v2', swap: false },
+    files: containers,
+    except: sameEverywhere,
+    limitMinutes: 90,
   },
   // What needs systemd and its units. New files are found.
   {
