@@ -36,7 +36,6 @@ export function formatError(error: unknown): string {
   return `evictd: ${DEFECT}: ${text}\n  hint: this is a defect of evictd: report it with these lines\n`;
 }
 
-/** One line per issue: `file:line:column: CODE message (hint: …)`. */
 /** What is wrong, for a document of a command. @param defect  the code of an error that has none */
 export function problemsOf(error: unknown, defect = DEFECT): readonly (Omit<ConfigIssue, 'position'> & Partial<ConfigIssue>)[] {
   if (error instanceof ConfigError) return error.issues;
@@ -45,6 +44,7 @@ export function problemsOf(error: unknown, defect = DEFECT): readonly (Omit<Conf
   return [{ code, message: messageOf(error), ...(hint !== undefined && { hint }) }];
 }
 
+/** One line per issue: `file:line:column: CODE message (hint: …)`. */
 function formatConfigError(error: ConfigError): string {
   return error.issues.map((issue) => `${formatIssue(issue)}\n`).join('');
 }

@@ -9,6 +9,7 @@ import { KUBELET_CONDITIONS } from './node-lifecycle.js';
 /** Why a pod is deleted: reason and message of its condition DisruptionTarget, as kube-controller-manager's reasons. */
 export const TAINT_REASON = ['DeletionByTaintManager', 'evictd: its node has a NoExecute taint that the pod does not tolerate'] as const;
 export const GC_REASON = ['DeletionByPodGC', 'evictd: its node is out of service'] as const;
+export const UNBOUND_REASON = ['DeletionByPodGC', 'evictd: it is bound to no node'] as const;
 
 /** @param phase  left out: it stays @param now  in RFC 3339 */
 export function markCall(pod: ClusterPod, [reason, message]: readonly [string, string], now: string, phase?: 'Failed'): ApiCall {

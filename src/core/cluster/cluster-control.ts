@@ -80,7 +80,7 @@ export class ClusterControl {
   }
 
   /** A part that begins knows nothing of what it did before: its times begin anew. */
-  setParts(active: ReadonlySet<Controller>, nowNs: bigint): readonly ClusterEffect[] {
+  setParts(active: ReadonlySet<Controller>, nowNs: bigint): void {
     this.#collectsPods = active.has('pod-garbage-collector-controller');
     if (!active.has('node-lifecycle-controller')) this.#lifecycle = undefined;
     else if (this.#lifecycle === undefined) {
@@ -92,13 +92,18 @@ export class ClusterControl {
     else if (this.#taints === undefined) {
       const manager = new TaintManager<ClusterPod>();
       this.#taints = manager;
-      const nodes = [...this.#nodes.values()].flatMap(({ name, taints }) => manager.setNode(name, taints, nowNs));
-      return [...nodes, ...[...this.#pods.values()].flatMap((pod) => this.#taintPod(pod, nowNs))];
+      for (const { name, taints } of this.#nodes.values()) manager.setNode(name, taints, nowNs); // what is due, `tick` returns
+      for (const pod of this.#pods.values()) this.#taintPod(pod, nowNs);
     }
-    return [];
   }
 
-  handle(change: ClusterChange, nowNs: bigint): readonly ClusterEffect[] {
+  /** @param seenNs  as in `tick`, which returns later what is not to be done yet */
+  handle(change: ClusterChange, nowNs: bigint, seenNs: bigint): readonly ClusterEffect[] {
+    const effects = this.#effects(change, nowNs);
+    return isSeen(nowNs, seenNs) ? effects : effects.filter(({ kind }) => kind !== 'evict');
+  }
+
+  #effects(change: ClusterChange, nowNs: bigint): readonly ClusterEffect[] {
     switch (change.kind) {
       case 'pods': {
         const listed = new Set(change.listed.map(({ uid }) => uid));
@@ -140,12 +145,12 @@ export class ClusterControl {
    * @param seenNs  until when every change of nodes and leases has been seen
    */
   tick(nowNs: bigint, seenNs: bigint): readonly ClusterEffect[] {
-    const isSeen = nowNs - seenNs <= UNSEEN_NS;
+    const mayDelete = isSeen(nowNs, seenNs);
     return [
-      ...((isSeen ? this.#taints?.due(nowNs) : undefined) ?? []),
+      ...((mayDelete ? this.#taints?.due(nowNs) : undefined) ?? []),
       ...(this.#lifecycle?.tick(nowNs, seenNs) ?? []),
       ...this.#podsOfSilentNodes(seenNs),
-      ...(isSeen ? this.#collect(nowNs) : []),
+      ...(mayDelete ? this.#collect(nowNs) : []),
     ];
   }
 
@@ -215,4 +220,8 @@ export class ClusterControl {
     this.#leases.set(node, renewTime);
     this.#lifecycle?.setLease(node, renewTime, nowNs);
   }
+}
+
+function isSeen(nowNs: bigint, seenNs: bigint): boolean {
+  return nowNs - seenNs <= UNSEEN_NS;
 }

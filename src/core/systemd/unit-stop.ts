@@ -210,7 +210,7 @@ function isRunning(unit: LoadedUnit | undefined): boolean {
 /** systemd reported it as running, and no change since. Targets stand for other units, and transient units are removed. */
 function isRunningForSure(unit: LoadedUnit | undefined): boolean {
   if (unit === undefined || unit.stale || unit.transient || unit.name.endsWith('.target')) return false;
-  return unit.activeState === 'active' || unit.activeState === 'reloading' || unit.activeState === 'activating';
+  return ['active', 'reloading', 'refreshing', 'activating'].includes(unit.activeState);
 }
 
 function sorted(names: Iterable<string>): string[] {

@@ -1,5 +1,14 @@
 import type { ClusterEffect } from '../../core/cluster/cluster-control.js';
-import { GC_REASON, markCall, notReadyCall, silenceCall, TAINT_REASON, taintsCall, type NodeNow } from '../../core/cluster/cluster-call.js';
+import {
+  GC_REASON,
+  markCall,
+  notReadyCall,
+  silenceCall,
+  TAINT_REASON,
+  taintsCall,
+  UNBOUND_REASON,
+  type NodeNow,
+} from '../../core/cluster/cluster-call.js';
 import type { ClusterNode } from '../../core/cluster/cluster-node.js';
 import { isOutOfService } from '../../core/cluster/pod-gc.js';
 import { hasEnded, type ClusterPod } from '../../core/cluster/cluster-pod.js';
@@ -82,7 +91,8 @@ async function forceDelete({ ask, log, count }: ActionParts, pod: ClusterPod): P
     if (current.uid !== pod.uid || !current.terminating) return;
     const node = pod.nodeName === '' ? undefined : await nodeNow(ask, pod.nodeName);
     if (pod.nodeName !== '' && (node === undefined || !isOutOfService(node.node))) return; // it came back
-    if (!hasEnded(current) && !(await done(ask, 'condition', markCall(pod, GC_REASON, now(), 'Failed'), pod))) return;
+    const reason = node === undefined ? UNBOUND_REASON : GC_REASON;
+    if (!hasEnded(current) && !(await done(ask, 'condition', markCall(pod, reason, now(), 'Failed'), pod))) return;
     if (!(await done(ask, 'delete', deleteCall(pod, 0), pod))) return;
     const why = pod.nodeName === '' ? 'it is bound to no node' : `node ${pod.nodeName} is out of service`;
     log.info(`pod ${nameOf(pod)} is deleted by force: ${why}`);

@@ -110,7 +110,7 @@ export class ClusterWatch {
   ): ListWatch<T> {
     const { nowNs, onEffects, onNodes } = this.parts;
     const handle = (change: ClusterChange): void => {
-      onEffects(this.cluster.handle(change, nowNs()));
+      onEffects(this.cluster.handle(change, nowNs(), this.seenNs));
       if (kind === 'nodes') onNodes();
     };
     const seen: ObjectsSeen<T> = {

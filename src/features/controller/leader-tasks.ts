@@ -145,7 +145,7 @@ export class LeaderTasks {
       this.#logPartChange(controller, mode, part);
     }
     this.active = active;
-    this.actions.add(this.watch.cluster.setParts(active, nowNs));
+    this.watch.cluster.setParts(active, nowNs);
   }
 
   #logPartChange(controller: Controller, mode: PartMode, part: ManagerPart): void {

@@ -99,27 +99,9 @@ export const RESULTS: readonly string[] = [
 
 /** Types of records (docs/journal.md), and 'eviction' for four of them joined. */
 export const TYPES: readonly string[] = [
-  'eviction',
-  ...[
-    'decision',
-    'ranking',
-    'escalation',
-    'outcome',
-    'alert',
-    'kernel-oom',
-    'error',
-    'threshold',
-    'condition',
-    'reclaim',
-    'reclaimed',
-    'release',
-    'removal',
-    'restart',
-    'holders',
-    'filesystems',
-    'shutdown',
-    'ended',
-  ],
+  ...['eviction', 'decision', 'ranking', 'escalation', 'outcome', 'policy', 'hook', 'standing-order'],
+  ...['alert', 'kernel-oom', 'error', 'threshold', 'condition', 'reclaim', 'reclaimed', 'release', 'removal', 'restart'],
+  ...['holders', 'filesystems', 'shutdown', 'ended'],
   ...['start', 'reload', 'pause', 'resume', 'taint', 'drain', 'reload-refused', 'stop', 'torn', 'oversize'],
 ];
 

@@ -28,6 +28,6 @@ function reasonOf(decision: Decision): string {
   const { cause, resource } = decision;
   if (cause.kind === 'policy') return actionTrigger(cause);
   if (resource !== 'memory' || cause.kind === 'disruption') return evictionSignal(decision);
-  const joined = cause.kind === 'threshold' ? (cause.joined ?? []) : [];
-  return joined.some(({ operand }) => operand.signal.startsWith('memory.pressure.')) ? 'memory-pressure' : 'memory-used';
+  const signals = cause.kind === 'threshold' ? [cause.threshold, ...(cause.joined ?? []).map(({ operand }) => operand)] : [];
+  return signals.some(({ signal }) => signal.startsWith('memory.pressure.')) ? 'memory-pressure' : 'memory-used';
 }

@@ -20,7 +20,7 @@ export const pause: MakeCommand = ({ io }) => {
     .addOption(outputOption());
   return withHelp(addConfigOptions(command), {
     about: [
-      "For maintenance. Hard thresholds only alert meanwhile, and policies only notify. The pause ends by itself, at the latest after pause.max of the configuration, or with evictd resume. Until then the kernel's OOM killer is all that is left.",
+      "For maintenance. Thresholds only alert meanwhile, and policies only notify. The pause ends by itself, at the latest after pause.max of the configuration, or with evictd resume. Until then the kernel's OOM killer is all that is left.",
     ],
     examples: ["evictd pause 1h --reason 'heap dump' --workload web"],
     exit: {

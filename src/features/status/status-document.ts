@@ -153,7 +153,7 @@ export interface CandidateStatus {
   readonly usage: Amount | null;
   readonly request: Amount;
   readonly exceedsRequest: boolean;
-  /** Per second, since an earlier request of the last 20 s. */
+  /** Per second, since an earlier request of the last minute. */
   readonly growth: number | null;
   /** Why evictd does not evict it now. */
   readonly protection: string | null;

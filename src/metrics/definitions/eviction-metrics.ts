@@ -1,7 +1,7 @@
 import { ALERT_KINDS } from '../../core/decide/effect.js';
 import { ORDER_OUTCOMES } from '../../core/decide/standing-order.js';
 import type { NamedBudgetStatus } from '../../core/disruption/disruption-budget.js';
-import { STORAGE_LIMIT_SIGNALS } from '../../core/message/eviction-signal.js';
+import { DISRUPTION_SIGNAL, POLICY_SIGNAL } from '../../core/message/eviction-signal.js';
 import { OOM_LIMITS } from '../../core/oom/kernel-kill.js';
 import { isResourceSignal, RESOURCES, SIGNAL_FACTS, SIGNALS } from '../../core/signal/signal.js';
 import { isResourceThreshold, thresholdKind } from '../../core/threshold/threshold.js';
@@ -11,7 +11,7 @@ import { eventCounter, gauge, type Latest, type Metric } from '../metric-types.j
 
 function evictingSignals({ thresholds }: Latest): readonly string[][] {
   const signals = new Set<string>(thresholds.filter(isResourceThreshold).map(({ signal }) => signal));
-  return [...SIGNALS, ...STORAGE_LIMIT_SIGNALS].filter((signal) => signals.has(signal)).map((signal) => [signal]);
+  return [...SIGNALS.filter((signal) => signals.has(signal)), POLICY_SIGNAL, DISRUPTION_SIGNAL].map((signal) => [signal]);
 }
 
 const steps = ({ reclaimSteps }: Latest): readonly string[][] => reclaimSteps.map((step) => [step]);
@@ -43,7 +43,7 @@ export const EVICTION_METRICS: readonly Metric[] = [
   ),
   eventCounter(
     'evictd_evictions_ineffective_total',
-    'Evictions that freed less than a tenth of the expected memory; also in evictd_evictions_total.',
+    'Evictions after which the node got back less memory than it should; also in evictd_evictions_total.',
     ['eviction_signal'],
     { ineffective: (signal) => [1, signal] },
     evictingSignals,

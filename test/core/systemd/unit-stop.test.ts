@@ -321,6 +321,12 @@ describe('the way in which evictd ends a unit', () => {
       { web: { stale: true } },
       stop({ dependants: ['web'], running: [] }),
     ],
+    [
+      'a unit that systemd refreshes is started again',
+      { stopsWith: ['web'] },
+      { web: { activeState: 'refreshing' } },
+      stop({ dependants: ['web'], running: ['web'] }),
+    ],
     ['a target is not started again', { stopsWith: ['web.target'] }, {}, stop({ dependants: ['web.target'], running: [] })],
     [
       'if the unit is killed systemd also stops the units bound to it',

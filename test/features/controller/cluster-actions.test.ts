@@ -48,6 +48,15 @@ test('a pod is deleted by force only while its node is out of service', async ()
   expect(await methods(FORCE, 'False')).toEqual([]);
 });
 
+test('the condition of a pod that is deleted by force says why', async () => {
+  const message = async (nodeName: string): Promise<unknown> => {
+    const [mark] = await sent({ kind: 'force delete', pod: { ...POD, nodeName } }, 'False', { taints: OUT_OF_SERVICE });
+    return (mark?.body as { status: { conditions: readonly { message: string }[] } }).status.conditions[0]?.message;
+  };
+  expect(await message('a')).toBe('evictd: its node is out of service');
+  expect(await message('')).toBe('evictd: it is bound to no node');
+});
+
 test('a taint of the controller with a value of another program gets its own value', async () => {
   const [, unreachable] = ['NoSchedule', 'NoExecute'].map((effect) => ({ key: 'node.kubernetes.io/unreachable', value: 'x', effect }));
   const [call] = await sent({ kind: 'taint', node: 'a', mode: 'set' }, 'Unknown', { taints: [unreachable as object] });

@@ -1,9 +1,10 @@
-import { appendFileSync, linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../../src/cli/output/error-text.js';
 import { history as historyCommand } from '../../../src/features/history/command.js';
 import { follow } from '../../../src/features/history/follow.js';
+import { TYPES } from '../../../src/features/history/history-query.js';
 import { InputError, UsageError } from '../../../src/errors.js';
 import { Ring } from '../../../src/journal/journal-ring.js';
 import { ran } from '../../cli/support.js';
@@ -386,6 +387,13 @@ test('--follow shows an eviction when it is over, and each new record once', asy
       each.slice(0, 45).trim(),
     ),
   );
+});
+
+test('--type takes every type of docs/journal.md', () => {
+  const [, rows = ''] = /\n## Types\n(.*?)\n### /s.exec(readFileSync('docs/journal.md', 'utf8')) ?? [];
+  const documented = rows.split('\n').flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`([a-z-]+)`/g)].map(([, type]) => type));
+  expect(documented).toContain('hook');
+  expect(TYPES.toSorted()).toEqual(['eviction', ...documented].toSorted());
 });
 
 test('control characters in untrusted names are escaped', async () => {

@@ -9,6 +9,7 @@ import { openKilledSignal } from '../../../src/features/notify/killed-signal.js'
 import { openXattrs } from '../../../src/features/notify/xattrs.js';
 import { native } from '../../../src/native/index.js';
 import { eventually } from '../../support/eventually.js';
+import { threshold } from '../../core/support.js';
 import { decision, notice, NOTHING, ofPolicy, onlyProcess, outcome, parts, scratch } from './evictions.js';
 
 const unifiedAt = (mountPoint: string) => ({ memory: undefined, unified: { version: 2, controller: '', mountPoint, root: '/' } as const });
@@ -131,8 +132,11 @@ test('the D-Bus signal of systemd-oomd names the cgroup that a policy acted on, 
   const whole = ofPolicy({ 'memory.pressure.full': 0.5 }, { path: '/c' });
   opened?.over?.(outcome(whole));
   opened?.over?.(outcome({ ...whole, victim: onlyProcess(whole.victim) }));
-  expect(killed).toEqual(['/a memory-used', '/b swap-used', '/c memory-pressure']);
-  expect(reported).toEqual(['sent', 'sent', 'sent']);
+  const stalled = decision({ path: '/d' });
+  const cause = { ...stalled.cause, threshold: threshold('memory.pressure.full', '30%') } as Decision['cause'];
+  opened?.over?.(outcome({ ...stalled, cause }));
+  expect(killed).toEqual(['/a memory-used', '/b swap-used', '/c memory-pressure', '/d memory-pressure']);
+  expect(reported).toEqual(['sent', 'sent', 'sent', 'sent']);
 });
 
 test('a kernel log that cannot be written is reported, and a name cannot start a second line', () => {
