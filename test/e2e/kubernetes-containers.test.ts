@@ -140,7 +140,12 @@ describe.runIf(hasContainerd)(`pods of an API server in containerd (${ON}; where
       const { rounds } = kubelet;
       await until('the kubelet has looked again', () => kubelet.rounds > rounds + 1);
       expect([names(), await runtime.pods()]).toEqual([['calm'], [calm.pod.id]]);
-      await until('no other shim is left', () => runtime.shims().length === 1);
+      const shims = (): string =>
+        runtime
+          .shims()
+          .map((pid) => `${pid} ${readFileSync(`/proc/${pid}/cmdline`, 'utf8')}`)
+          .join('\n');
+      await until('no other shim is left', () => runtime.shims().length === 1, shims, 120_000);
       expect(calm.restarts).toBe(0);
     };
     const victims = (): readonly unknown[] =>
