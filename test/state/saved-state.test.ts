@@ -126,7 +126,7 @@ test('growth since an eviction is known after a restart, and sleep moves its tim
       'memory.available',
       {
         available: 50n * Mi,
-        held: new Map([[workload('web').id, { amount: 20n * Mi }]]),
+        held: new Map([[workload('web').path, { amount: 20n * Mi }]]),
         outside,
         atNs: 0n,
         since: { kind: 'eviction', decision: 1 },

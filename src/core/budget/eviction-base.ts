@@ -23,5 +23,5 @@ export function withEvictionBase({ departures, hasWorkloadSource }: Policy, stat
 function measuredNow({ candidates }: StepInput): ReadonlyMap<string, WorkloadStats | undefined> {
   const found = candidates();
   measureAll(found);
-  return new Map(found.usages.map(({ workload, stats }) => [workload.id, stats]));
+  return new Map(found.usages.map(({ workload, stats }) => [workload.path, stats]));
 }

@@ -23,7 +23,7 @@ export interface BudgetedEviction {
   /** Monotonic. */
   readonly atNs: bigint;
   readonly priority: number;
-  /** Its path, which it has again when it is started again. Left out: not known, an older evictd counted it. */
+  /** Its path, which it has again when it is started again. Left out: one of its processes ended, and it went on. */
   readonly victim?: string;
 }
 
@@ -59,7 +59,10 @@ export function withBudgeted(policy: BudgetPolicy, times: EvictionTimes, decisio
   const { path } = victim.workload;
   if (budget === undefined || cause.kind === 'storage-limit' || cause.kind === 'disruption') return times;
   const earlier = inWindow(budget, repeats ? withoutVictim(times, resource, path) : times, resource, atNs);
-  return new Map(times).set(resource, [...earlier, { decision: serial, atNs, priority: victim.priority, victim: path }]);
+  return new Map(times).set(resource, [
+    ...earlier,
+    { decision: serial, atNs, priority: victim.priority, ...(victim.process === undefined && { victim: path }) },
+  ]);
 }
 
 /** The times without the evictions of a workload, so that one more of it fits if it does not count anew. */

@@ -4,12 +4,13 @@ import { nodeMemory } from '../reclaim/node-yield.js';
 import type { YieldPauses } from '../reclaim/yield-pause.js';
 import { SIGNAL_FACTS, type Resource, type ResourceSignal, type Signal } from '../signal/signal.js';
 import { withAncestors } from '../workload/cgroup.js';
+import type { WorkloadProcess } from '../workload/process.js';
 import type { WorkloadStats } from '../workload/workload.js';
 
 /** The use of a resource at one moment, so that the growth since then is known. */
 export interface GrowthBase {
   readonly available: bigint;
-  /** The measured memory of each workload, by workload id. */
+  /** What each workload uses, by its path: one that was started again is the same. */
   readonly held: ReadonlyMap<string, Held>;
   /** Left out: the resource is not memory, or it was not read. */
   readonly outside?: MemoryHoldings;
@@ -76,9 +77,17 @@ function heldMemory({ workingSetBytes, workingSetAtMost, staysBytes = 0n, swapBy
   return { amount: workingSetBytes + swapBytes, ...(staysBytes > 0n && { stays: staysBytes }) };
 }
 
+/** What the workload holds when the process, or its group, has ended. */
+function heldWithout({ anonBytes, swapBytes, group }: WorkloadProcess, stats: Partial<WorkloadStats> | undefined): Held {
+  const { amount, ...rest } = heldMemory(stats);
+  if (amount === undefined) return rest;
+  const freed = (group?.anonBytes ?? anonBytes) + swapBytes;
+  return { ...rest, amount: amount > freed ? amount - freed : 0n };
+}
+
 /** The moment at which evictions for the signal begin to wait. */
 export function pausedBase(signal: ResourceSignal, ranking: readonly RankedWorkload[], now: Omit<GrowthBase, 'held'>): GrowthBase {
-  return { ...now, held: new Map(ranking.map((item) => [item.workload.id, heldBy(signal, item)])) };
+  return { ...now, held: new Map(ranking.map((item) => [item.workload.path, heldBy(signal, item)])) };
 }
 
 /** The moment of a decision. undefined: neither its signal nor a joined one is an amount of memory, or its ranking is not known. */
@@ -91,9 +100,11 @@ export function evictionBase(
   const memory = nodeMemory(cause);
   if (memory === undefined) return undefined;
   const { signal, before } = memory;
-  // If the victim starts again, all that it uses is growth.
-  const known = new Map([...ranking.map(({ workload: { id }, stats }) => [id, stats] as const), ...measured]);
-  const held = new Map([...known].flatMap(([id, stats]) => (id === victim.workload.id ? [] : [[id, heldMemory(stats)]])));
+  const known = new Map([...ranking.map(({ workload: { path }, stats }) => [path, stats] as const), ...measured]);
+  const held = new Map([...known].map(([path, stats]) => [path, heldMemory(stats)]));
+  // If the victim starts again, all that it uses is growth. Where one process ends, the rest goes on.
+  if (victim.process === undefined) held.delete(victim.workload.path);
+  else held.set(victim.workload.path, heldWithout(victim.process, victim.stats));
   const since = { kind: 'eviction', decision: serial } as const;
   return { signal, base: { available: before.available, held, atNs, since, ...(outside && { outside }) } };
 }

@@ -49,7 +49,7 @@ const OF_ALL = 2n;
 export function growthAtMost(base: GrowthBase, signal: ResourceSignal, ranking: readonly RankedWorkload[], available: bigint): Growth {
   const { lost, workloads } = growthSince(base, signal, ranking, available);
   const bounded = ranking.flatMap((item): GrownWorkload[] => {
-    const { amount } = base.held.get(item.workload.id) ?? NOTHING;
+    const { amount } = base.held.get(item.workload.path) ?? NOTHING;
     const { workingSetAtMost, workingSetBytes, swapBytes = 0n } = item.stats ?? {};
     if (!workingSetAtMost || workingSetBytes === undefined || amount === undefined) return [];
     return [{ item, grown: positive(workingSetBytes + swapBytes - amount), curable: 0n }];
@@ -60,7 +60,7 @@ export function growthAtMost(base: GrowthBase, signal: ResourceSignal, ranking: 
 /** @param ranking  all workloads, the protected ones too, as measured */
 export function growthSince(base: GrowthBase, signal: ResourceSignal, ranking: readonly RankedWorkload[], available: bigint): Growth {
   const workloads = ranking.flatMap((item): GrownWorkload[] => {
-    const [now, before] = [heldBy(signal, item), base.held.get(item.workload.id) ?? NOTHING];
+    const [now, before] = [heldBy(signal, item), base.held.get(item.workload.path) ?? NOTHING];
     if (now.amount === undefined || before.amount === undefined) return [];
     const grown = now.amount - before.amount;
     const curable = item.protection === undefined ? grown - ((now.stays ?? 0n) - (before.stays ?? 0n)) : 0n;

@@ -240,7 +240,10 @@ function withMovement(
   const { processes = eviction.processes, processorTicks = eviction.processorTicks, runs } = reading;
   const swapBytes = isGone && swapToFree(eviction.decision) !== undefined ? 0n : (reading.swapBytes ?? eviction.swapBytes);
   const isRising = nodeAvailable !== undefined && nodeAvailable > (eviction.nodeMost ?? nodeAvailable);
-  const isWorking = runs === true || swapBytes !== eviction.swapBytes || processorTicks !== eviction.processorTicks;
+  // Beside a process that ends alone, the rest of its workload goes on, and moves the usage of the cgroup.
+  const isOwn = eviction.decision.victim.process === undefined;
+  const hasMoved = isOwn && usageBytes !== before;
+  const isWorking = runs === true || (isOwn && swapBytes !== eviction.swapBytes) || processorTicks !== eviction.processorTicks;
   const nodeMost = isRising ? nodeAvailable : (eviction.nodeMost ?? nodeAvailable);
   if (usageBytes === before && !isWorking && nodeMost === eviction.nodeMost && processes === eviction.processes) return eviction;
   return {
@@ -251,7 +254,7 @@ function withMovement(
     ...(swapBytes !== undefined && { swapBytes }),
     ...(processorTicks !== undefined && { processorTicks }),
     ...(nodeMost !== undefined && { nodeMost }),
-    usageStillSinceNs: usageBytes !== before || isRising || (isWorking && byNode) ? nowNs : eviction.usageStillSinceNs,
+    usageStillSinceNs: hasMoved || isRising || (isWorking && byNode) ? nowNs : eviction.usageStillSinceNs,
   };
 }
 
@@ -293,5 +296,8 @@ function isEffective(eviction: EvictionInFlight, reading: VictimReading): boolea
 }
 
 export function exitTimeoutsOf({ decision, peakUsageBytes }: EvictionInFlight, byNode: boolean): ExitTimeouts {
-  return exitTimeoutsFor(byNode ? peakUsageBytes + (decision.victim.stats?.swapBytes ?? 0n) : 0n);
+  const { process: only, stats } = decision.victim;
+  if (!byNode) return exitTimeoutsFor(0n);
+  if (only === undefined) return exitTimeoutsFor(peakUsageBytes + (stats?.swapBytes ?? 0n));
+  return exitTimeoutsFor((only.group ?? only).anonBytes + only.swapBytes);
 }

@@ -186,13 +186,22 @@ function leakPause<C extends Choice>(
   if (!isConsumed(base, available, nowNs)) return undefined;
   // No signal waits until all are measured if that can change nothing.
   if (isEvictable(growthAtMost(base, threshold.signal, ranked, available))) return undefined;
-  const ranking = measuredRanking(policy, layout, threshold, found);
+  const ranking = withPassedOver(measuredRanking(policy, layout, threshold, found), ranked);
   const growth = growthSince(base, threshold.signal, ranking, available);
   if (isEvictable(growth)) return undefined;
   if (isUncertain(base, nowNs)) return chosen;
   const leak = leakIn(base, growth);
   const now = { available, since: { kind: 'leak', freed: leak.freedBytes } } as const;
   return paused(context, chosen, { signal, now, ranking }, 'leak-elsewhere', { ...reading, leak });
+}
+
+/** What keeps evictd from evicting the workloads that were passed over before the victim counts, too. */
+function withPassedOver(ranking: readonly RankedWorkload[], ranked: readonly RankedWorkload[]): readonly RankedWorkload[] {
+  const passed = new Map(ranked.map(({ workload: { id }, protection }) => [id, protection]));
+  return ranking.map((item) => {
+    const protection = item.protection ?? passed.get(item.workload.id);
+    return protection === undefined || protection.kind === 'no-yield' ? item : { ...item, protection };
+  });
 }
 
 type GrowthContext = Pick<ChoiceContext, 'policy' | 'layout' | 'outside' | 'nowNs'>;

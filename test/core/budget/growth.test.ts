@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { growersIn, growthAtMost, growthSince, isEvictable } from '../../../src/core/budget/growth.js';
-import { pausedBase, type GrowthBase } from '../../../src/core/budget/growth-base.js';
+import { evictionBase, pausedBase, type GrowthBase } from '../../../src/core/budget/growth-base.js';
 import { rank, type RankedWorkload } from '../../../src/core/rank/rank.js';
+import type { WorkloadProcess } from '../../../src/core/workload/process.js';
 import type { WorkloadStats } from '../../../src/core/workload/workload.js';
 import { Mi, policy, stats, workload } from '../support.js';
 import { fc } from '../../support/property.js';
@@ -87,4 +88,26 @@ test('growth that upper bounds show to be curable is also curable by measured va
     }),
   );
   expect(shown).toBeGreaterThan(0);
+});
+
+test('a workload that was started again has grown by what it uses more than before', () => {
+  const before = base({ a: uses(100n) });
+  const again = ranked({ a: uses(120n) }).map((item) => ({ ...item, workload: { ...item.workload, id: 'another' } }));
+  expect(growthSince(before, 'memory.available', again, 880n * Mi).workloads).toMatchObject([{ grown: 20n * Mi }]);
+});
+
+test('where one process ends, the rest of its workload has not grown by what it uses', () => {
+  const ranking = ranked({ a: uses(300n), b: uses(200n) });
+  const [found] = ranking;
+  if (found === undefined) throw new Error('no workload was ranked');
+  const observation = { available: 90n * Mi, capacity: 1024n * Mi, timeNs: undefined, source: 'test' };
+  const cause = { kind: 'policy', policy: 'p', scope: '', condition: '', values: {}, graceNs: 0n, memory: observation } as const;
+  const rest = { serial: 1, resource: 'memory', cause, ranking, unreadable: [], graceNs: 0n, decidedAtNs: 0n, dryRun: false } as const;
+  const held = (process?: Partial<WorkloadProcess>) => {
+    const victim = { ...found, ...(process && { process: { path: '/a/a', ...process } as WorkloadProcess }) };
+    return [...(evictionBase({ ...rest, victim }, new Map(), undefined)?.base.held.values() ?? [])].map(({ amount = 0n }) => amount / Mi);
+  };
+  expect(held()).toEqual([200n]);
+  expect(held({ anonBytes: 90n * Mi, swapBytes: 0n }).toSorted()).toEqual([200n, 210n]);
+  expect(held({ anonBytes: 1n, swapBytes: 0n, group: { path: '/a/a', id: 1n, anonBytes: 250n * Mi } }).toSorted()).toEqual([200n, 50n]);
 });

@@ -109,7 +109,9 @@ describe('the decisions of standing orders', () => {
   ])('%s', (_rule, grown, departures, orders) => {
     const [first] = decisions(three);
     if (first === undefined) throw new Error('there is no decision');
-    const held = new Map(first.ranking.map(({ workload: { id }, stats }) => [id, { amount: (stats?.workingSetBytes ?? 0n) - grown * Mi }]));
+    const held = new Map(
+      first.ranking.map(({ workload: { path }, stats }) => [path, { amount: (stats?.workingSetBytes ?? 0n) - grown * Mi }]),
+    );
     const since = { kind: 'eviction', decision: 1, freed: 102n * Mi, endedAtNs: NOW } as const;
     // 51 of 102 MiB are consumed again: 150 MiB are available
     const baselines = new Map([['memory.available', { available: 99n * Mi, held, atNs: NOW, since }]] as const);

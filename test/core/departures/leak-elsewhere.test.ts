@@ -3,7 +3,7 @@ import type { Effect } from '../../../src/core/decide/effect.js';
 import type { Policy } from '../../../src/core/decide/state.js';
 import { alertMessage } from '../../../src/core/message/message.js';
 import type { Signal } from '../../../src/core/signal/signal.js';
-import type { Workload } from '../../../src/core/workload/workload.js';
+import type { Candidates, Workload } from '../../../src/core/workload/workload.js';
 import { listed } from '../listed.js';
 import { candidates, Mi, policy, SECOND, threshold, without } from '../support.js';
 import { Timeline } from '../timeline.js';
@@ -32,16 +32,32 @@ class Leaking extends Timeline {
       BigInt(sizes[name] ?? 10) * Mi,
     ]);
     const db = { ...pod('db').workload, protection: { kind: 'critical' } as const };
-    this.candidates = candidates(...named, [db, BigInt(sizes.db ?? 5) * Mi]);
+    this.candidates = { ...candidates(...named, [db, BigInt(sizes.db ?? 5) * Mi]), ...(this.veto && { veto: this.veto }) };
     return this.at(seconds, { 'memory.available': BigInt(available) * Mi, ...this.pressure }, gone);
   }
 
   pressure: Partial<Record<Signal, bigint>> = {};
+  veto: Candidates['veto'];
   readonly #ended = new Set<string>();
 }
 
 const acts = (effects: readonly Effect[]): string[] =>
   effects.flatMap((effect) => (effect.kind === 'evict' ? ['evict'] : effect.kind === 'alert' ? [effect.alert] : []));
+
+test.each<[rule: string, veto: Candidates['veto'], act: string]>([
+  [
+    'could not be evicted without a reset of the machine',
+    ({ name }) => (name === 'b' ? { kind: 'emergency-action', unit: 'b', setting: 'reboot' } : undefined),
+    'leak-elsewhere',
+  ],
+  ['may be evicted', undefined, 'evict'],
+])('a workload has consumed it that %s', (_rule, veto, act) => {
+  const timeline = new Leaking();
+  timeline.veto = veto;
+  timeline.next(0, 99);
+  timeline.next(1, 99);
+  expect(acts(timeline.next(2.5, 98, { b: 21 }))).toEqual([act]);
+});
 
 test('memory that the kernel has not yet added to its counters is not a leak', () => {
   const timeline = new Leaking();

@@ -161,11 +161,25 @@ describe('one process of the scope as a victim', () => {
     expect(run.read).toEqual(['/a/mail', '/a/web']);
     expect(decision).toMatchObject({ victim: { workload: { path: '/a/web' }, process: { pid: 2 } }, graceNs: 0n });
     expect(decision?.unit).toBeUndefined();
-    expect(run.state.evictionTimes.get('memory')).toMatchObject([{ victim: '/a/web', priority: 0 }]);
+    const [counted, ...others] = run.state.evictionTimes.get('memory') ?? [];
+    expect(counted).toMatchObject({ decision: decision?.serial, priority: 0 });
+    expect([others, counted?.victim]).toEqual([[], undefined]); // the workload goes on: its next eviction is not a repetition
     expect(decision && decisionMessage(decision)).toBe(
       'evicting leak (2) of web with SIGKILL: policy p on /a: memory.current > 100Ki (memory.current 101KiB); leak (2) of web has ' +
         '200MiB resident, 0B swap, oom_score 700; web uses 300MiB, has no request, priority 0',
     );
+  });
+
+  test('counts as not ended after a second without progress, however much the rest of its workload moves', () => {
+    const run = new Run([process()]);
+    run.step(0);
+    const moving = (seconds: number): string[] =>
+      run
+        .step(seconds, { 1: { processes: 1, usageBytes: BigInt(300 + seconds * 10) * Mi, swapBytes: BigInt(seconds) * Mi } })
+        .flatMap((effect) => (effect.kind === 'outcome' ? [effect.outcome.result] : []));
+    expect([1, 2, 3, 4, 5, 6].flatMap(moving)).toEqual([]); // nothing else is due
+    run.policy = { ...run.policy, thresholds: [threshold('memory.available', '600Mi')] };
+    expect([7, 8].flatMap(moving)).toEqual(['failed']);
   });
 
   test("has the decrease of its workload's usage as its yield, and its end is not an eviction of the unit", () => {
