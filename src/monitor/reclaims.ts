@@ -5,6 +5,8 @@ import type { Node, Reclaimer } from './ports/ports.js';
 export class Reclaims {
   #reading: ReclaimReading | undefined;
   #isComplete = false;
+  /** A tick has seen the result: the filesystems have not answered since. */
+  #isOld = false;
 
   constructor(
     private readonly reclaimer: Reclaimer,
@@ -19,7 +21,7 @@ export class Reclaims {
       .catch(failed)
       .then((reading) => {
         this.#reading = reading;
-        this.#isComplete = false;
+        this.#isComplete = this.#isOld = false;
         this.node.requestFilesystems((outstanding) => {
           if (this.#reading !== reading || outstanding > 0) return;
           this.#isComplete = true;
@@ -28,9 +30,13 @@ export class Reclaims {
       });
   }
 
-  /** A filesystem that does not answer must not hold up reclaim: at a tick the last known readings are used. */
+  /**
+   * A filesystem that does not answer must not hold up reclaim: the last known readings are used at the second tick after the
+   * collections. At the first one the answer may only be on its way, and the readings are those from before.
+   */
   useLastReadings(): void {
-    this.#isComplete = this.#reading !== undefined;
+    this.#isComplete ||= this.#isOld && this.#reading !== undefined;
+    this.#isOld = this.#reading !== undefined;
   }
 
   /** The result of the collections, once; undefined: they are still running. */

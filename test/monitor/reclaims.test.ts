@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Reclaim } from '../../src/core/reclaim/reclaim.js';
 import type { Node } from '../../src/monitor/ports/ports.js';
 import { Reclaims } from '../../src/monitor/reclaims.js';
@@ -25,4 +25,28 @@ test('a reclaim that fails completely is over, with its reason', async () => {
     reclaims.begin(reclaim, resolve);
   });
   expect(reclaims.take()).toEqual({ errors: ['Error: no thread'] });
+});
+
+test('while a filesystem does not answer, its last reading is used at the second tick, and not at the one just after the collections', async () => {
+  const asked: ((outstanding: number) => void)[] = [];
+  const node = { requestFilesystems: (onAnswer: (outstanding: number) => void) => void asked.push(onAnswer) } as Node;
+  const reading = { errors: [] };
+  const reclaims = new Reclaims({ run: () => Promise.resolve(reading) }, node);
+  const results: unknown[] = [];
+  const begin = async (): Promise<void> => {
+    reclaims.begin(reclaim, () => results.push(reclaims.take()));
+    await vi.waitFor(() => {
+      expect(asked).toHaveLength(1);
+    });
+  };
+  await begin();
+  reclaims.useLastReadings();
+  expect(reclaims.take()).toBeUndefined();
+  asked.pop()?.(0); // the answer was on its way
+  expect(results).toEqual([reading]);
+  await begin();
+  reclaims.useLastReadings();
+  expect(reclaims.take()).toBeUndefined();
+  reclaims.useLastReadings();
+  expect(reclaims.take()).toEqual(reading);
 });

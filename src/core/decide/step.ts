@@ -32,7 +32,7 @@ import { hardResources, hardWhileWaiting, resourcesOf } from './preemption.js';
 import { pauseDueNs, stepPauses } from '../pause/pause-step.js';
 import { withPausedWorkloads } from '../pause/paused-workloads.js';
 import { fullPause } from '../pause/operator-pause.js';
-import type { Reclaim, ReclaimReading } from '../reclaim/reclaim.js';
+import { collectedDuring, type Reclaim, type ReclaimReading } from '../reclaim/reclaim.js';
 import { judgingSignals } from '../reclaim/node-yield.js';
 import { afterReclaim } from '../reclaim/reclaim-progress.js';
 import { counting } from '../threshold/averaging-window.js';
@@ -143,9 +143,10 @@ function onlyVictims(policy: Policy, state: State, input: StepInput, effects: re
 }
 
 /** Whether there is nothing to decide, and nothing is left of earlier decisions. */
-function isIdle({ thresholds, localStorageCapacityIsolation }: Policy, { episodes, reported, conditions, held }: State): boolean {
-  const isOver = episodes.size === 0 && reported.size === 0 && conditions.length === 0 && held.size === 0;
-  return thresholds.length === 0 && !localStorageCapacityIsolation && isOver;
+function isIdle({ thresholds, localStorageCapacityIsolation }: Policy, state: State): boolean {
+  if (thresholds.length > 0 || localStorageCapacityIsolation) return false;
+  const { episodes, reported, conditions, held, evictions, withoutYield } = state;
+  return [episodes.size, reported.size, conditions.length, held.size, evictions.length, withoutYield.size].every((left) => left === 0);
 }
 
 /** @param first  the layout became known in this step; derived thresholds do not count yet, as in the kubelet */
@@ -188,6 +189,10 @@ function synchronize(
     conditions: nodeConditionsObservedSince(conditionsLastObservedAt, policy.pressureTransitionPeriodNs, nowNs),
     thresholdsMet: due,
     lastObservations: observations,
+    collectedAt: collectedDuring(
+      state.collectedAt,
+      [...reported.values()].map(({ threshold }) => threshold.signal),
+    ),
     settled: new Map([...state.settled].filter(([key, id]) => key === id || (reported.has(id) && !isOfEndedPause(key, withoutYield)))),
     measurementAwaitedSince: new Map([...state.measurementAwaitedSince].filter(([id]) => firstObservedAt.has(id))),
   };

@@ -4,6 +4,7 @@ import { relieved } from './eviction-yield.js';
 import { joined, type Joined } from '../threshold/joined-readings.js';
 import type { Observation, Observations } from '../signal/observation.js';
 import { collectedAfter, type Reclaim, type ReclaimReading } from './reclaim.js';
+import { pauseFor } from './yield-pause.js';
 import { mayActOn } from '../decide/shutdown-eviction.js';
 import { SIGNAL_FACTS } from '../signal/signal.js';
 import { thresholdsMet, type Threshold } from '../threshold/threshold.js';
@@ -34,7 +35,9 @@ export function afterReclaim(
   // A hard threshold did not wait for this, and its eviction may have been enough.
   const { resource } = SIGNAL_FACTS[signal];
   const isRelieved = done.evictions.some(({ decision }) => relieved(decision).includes(resource));
-  if (enough || isRelieved || !mayActOn(context.policy, reclaim.threshold)) return done;
+  // … or not, and then evictions for this signal wait: the step that follows decides.
+  const isPaused = pauseFor(signal, done.withoutYield) !== undefined;
+  if (enough || isRelieved || isPaused || !mayActOn(context.policy, reclaim.threshold)) return done;
   const candidates = reclaim.candidates;
   return evictIfPossible(
     context,

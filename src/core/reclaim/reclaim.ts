@@ -1,7 +1,7 @@
 import type { DiskAmount } from '../disk/disk-amount.js';
 import type { Joined } from '../threshold/joined-readings.js';
 import type { Observation, Observations } from '../signal/observation.js';
-import type { ResourceSignal } from '../signal/signal.js';
+import type { ResourceSignal, Signal } from '../signal/signal.js';
 import type { ResourceThreshold } from '../threshold/threshold.js';
 import type { Candidates } from '../workload/workload.js';
 
@@ -35,8 +35,8 @@ export function hasFailed(collection: string, { errors }: ReclaimReading): boole
 }
 
 /**
- * The value after a collection, by signal and collection. The collection does not run again until the value changes.
- * Collections without a measured yield (a kubelet's) are not in it.
+ * The value after a collection, by signal and collection. The collection does not run again in the episode until the value
+ * changes. Collections without a measured yield (a kubelet's) are not in it.
  */
 export type CollectedAt = ReadonlyMap<string, bigint>;
 
@@ -47,4 +47,10 @@ export function collectedKey(signal: ResourceSignal, collection: string): string
 export function collectedAfter(before: CollectedAt, signal: ResourceSignal, { yields = [] }: ReclaimReading, value: bigint): CollectedAt {
   if (yields.length === 0) return before;
   return new Map([...before, ...yields.map(({ collection }) => [collectedKey(signal, collection), value] as const)]);
+}
+
+/** Those of the signals whose episodes are not over. */
+export function collectedDuring(collectedAt: CollectedAt, signals: readonly Signal[]): CollectedAt {
+  if (collectedAt.size === 0) return collectedAt;
+  return new Map([...collectedAt].filter(([key]) => signals.some((signal) => key.startsWith(`${signal} `))));
 }

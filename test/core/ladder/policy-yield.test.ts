@@ -173,7 +173,7 @@ test('an eviction without yield by a policy of the node pauses those by threshol
     available: 120n * Mi,
     since: { kind: 'eviction', decision: 1 },
   });
-  expect([...(timeline.state.baselines.get('memory.available')?.held.keys() ?? [])].sort()).toEqual(['id-other', 'id-small']);
+  expect([...(timeline.state.baselines.get('memory.available')?.held.keys() ?? [])].sort()).toEqual(['/a/other', '/a/small']);
   expect(at(3, 121n, exited)).toContain('ineffective big 5Mi');
   timeline.policy = { ...timeline.policy, policies: [node, second] };
   expect(evicted([30, 60].flatMap((seconds) => at(seconds, 121n)))).toEqual([]);
@@ -201,4 +201,22 @@ test('a policy waits for the memory of a dying victim of another resource while 
   const dying = { processes: 500, runs: true } as const;
   expect([1, 6, 7].flatMap((seconds) => at(seconds, 101, { ...dying, usageBytes: 900n * Mi }))).toEqual([]);
   expect(at(8, 101, { ...dying, usageBytes: 0n })).toContain('evict big grace 0');
+});
+
+test('an eviction without yield by a policy of the node pauses it, also where no threshold is configured', () => {
+  const found = candidates([workload('big', { path: '/a/big' }), 300n * Mi], [workload('small', { path: '/a/small' }), 200n * Mi]);
+  const { scope: _, ...node } = ofCgroup([KILL], { when: condition('memory.available < 150Mi', 'node'), cooldownNs: 0n });
+  const timeline = new Timeline(policy([], { policies: [node] }), found);
+  const at = (seconds: number, available: bigint, victims = {}): string[] =>
+    timeline.effects(seconds, { 'memory.available': available * Mi }, victims, {
+      policyReadings: () => ({ node: reading('', 0n, { 'memory.available': Number(available * Mi) }), scopes: new Map() }),
+    });
+  expect(at(0, 120n)).toContain('evict big grace 0');
+  timeline.candidates = { ...found, usages: found.usages.slice(1) };
+  const exited = { 1: { processes: 0, usageBytes: 200n * Mi } };
+  at(1, 121n, exited);
+  expect(at(3, 121n, exited)).toContain('ineffective big 100Mi');
+  expect(evicted([30, 60, 90].flatMap((seconds) => at(seconds, 121n)))).toEqual([]);
+  at(91, 160n); // the condition has ceased: the pause is over
+  expect(evicted([110, 140].flatMap((seconds) => at(seconds, 140n)))).toEqual(['evict small grace 0']);
 });

@@ -90,3 +90,31 @@ test('steps do not reclaim memory', () => {
   const timeline = new Timeline(policy([threshold('memory.available', '100Mi')], { reclaimSteps: [journald] }), all);
   expect(timeline.memory(0, 50n).at(-1)).toBe('evict batch grace 0');
 });
+
+test('a step runs again in a later episode, whatever the value', () => {
+  const timeline = new Timeline(policy([threshold('nodefs.available', '100Mi')], { reclaimSteps: [journald] }), candidates());
+  timeline.effects(0, short(99n));
+  timeline.effects(1, short(101n), {}, gave('journald', 2n * Mi));
+  expect(timeline.effects(5, short(99n))).not.toContain('reclaim journald'); // the episode goes on
+  timeline.effects(6, short(400n));
+  timeline.effects(100, short(400n));
+  expect(timeline.effects(200, short(99n)).at(-1)).toBe('reclaim journald');
+});
+
+test('a reclaim that ends while evictions wait evicts nothing', () => {
+  const timeline = new Timeline(
+    policy([threshold('nodefs.available', '100Mi', { graceSeconds: 1 }), threshold('nodefs.available', '60Mi')], {
+      evictable: disk,
+      reclaimSteps: [prune],
+    }),
+    onDisk(candidates([workload('batch'), 300n * Mi], [workload('web'), 200n * Mi])),
+  );
+  timeline.effects(0, short(90n));
+  expect(timeline.effects(2, short(89n))).toEqual(['reclaim prune']);
+  timeline.effects(30, short(50n));
+  expect(timeline.effects(62, short(48n))).toEqual(['evict batch grace 0']);
+  for (const seconds of [63, 65, 75, 85, 124])
+    timeline.effects(seconds, short(48n), { 1: { processes: 0, usageBytes: 0n, removed: true } });
+  expect([...timeline.state.withoutYield.keys()]).toEqual(['nodefs.available']);
+  expect(timeline.effects(125, short(48n), {}, gave('prune', 0n))).toEqual(['reclaimed too little']);
+});
