@@ -28,7 +28,9 @@ export const NOHANG_ROWS: readonly Mapping[] = [
   },
   {
     settings: [...thresholds('max_psi')],
-    becomes: '`memory.pressure` at least this: `notify`, `stop`, `kill`; nothing without `psi_checking_enabled`',
+    becomes:
+      '`memory.pressure` at least this, where swap exists and `memory.available` is at most `min_mem`: `notify`, `stop`, `kill`; ' +
+      'nothing without `psi_checking_enabled`',
   },
   {
     settings: [...thresholds('max_zram'), 'zram_checking_enabled'],
@@ -38,7 +40,7 @@ export const NOHANG_ROWS: readonly Mapping[] = [
     settings: ['psi_checking_enabled', 'psi_metrics', 'psi_excess_duration', 'psi_post_action_delay'],
     becomes: 'the policies on pressure: metric, `for`, `cooldown`',
   },
-  { settings: ['psi_path'], becomes: '`scope` for the file of a cgroup' },
+  { settings: ['psi_path'], becomes: '`scope` for the file of a cgroup', note: 'a file of something else than memory: only `notify`' },
   { settings: ['low_memory_warnings_enabled', 'min_post_warning_delay'], becomes: 'a policy with the step `notify`, and its `cooldown`' },
   { settings: ['warning_exe'], becomes: 'the step `run` instead of `notify`', note: 'its program must be an absolute path' },
   {
@@ -134,6 +136,11 @@ class Conversion {
     if (/^(?:warning_|min_post_warning_delay|low_memory_warnings_enabled)/.test(key) && !this.#isWanted('warning')) {
       return { ...note, text: NO_WARNINGS };
     }
+    const [, level] = /^(soft|hard|warning)_threshold_max_psi$/.exec(key) ?? [];
+    if (level !== undefined && this.#gate(level as Level) === undefined) {
+      return { ...note, text: `no policy: nohang acts on pressure only at or below ${level}_threshold_min_mem, which is not above 0` };
+    }
+    if (key === 'psi_path' && this.#pressureFile() === undefined) return { ...note, text: NO_MEMORY_PRESSURE };
     return key.startsWith('@BADNESS_ADJ_RE_CGROUP') ? { ...note, text: NO_GLOB } : note;
   }
 
@@ -147,6 +154,9 @@ class Conversion {
   #pressure(level: Level): MigratedPolicy[] {
     const limit = this.#number(`${level}_threshold_max_psi`, 100);
     if (limit === undefined || limit === 0 || limit >= 100 || !this.#isTrue('psi_checking_enabled') || !this.#isWanted(level)) return [];
+    const gate = this.#gate(level);
+    if (gate === undefined) return [];
+    const file = this.#pressureFile();
     const metrics = this.#settings.get('psi_metrics');
     const metric = metrics === undefined ? 'some_avg10' : this.values.oneOf(metrics, 'psi_metrics', PSI_METRICS);
     const excess = level === 'warning' ? undefined : this.#number('psi_excess_duration', HOUR_SECONDS);
@@ -155,9 +165,10 @@ class Conversion {
       {
         title: `nohang ${level} pressure`,
         notes: [],
-        ...this.#scope(),
-        when: `memory.pressure.${metric.replace('_', '.')} >= ${percent(limit)}`,
+        ...(file?.cgroup !== undefined && { scope: file.cgroup }),
+        when: [`memory.pressure.${metric.replace('_', '.')} >= ${percent(limit)}`, ...gate].join(' & '),
         ...this.#ending(level),
+        ...(file === undefined && { then: ['notify'] }),
         ...(excess !== undefined && excess > 0 && { for: seconds(excess) }),
         ...(delay !== undefined && { cooldown: seconds(delay) }),
       },
@@ -199,10 +210,19 @@ class Conversion {
     return command[0]?.startsWith('/') === true ? command : undefined;
   }
 
-  /** `/sys/fs/cgroup/unified/user.slice/memory.pressure` */
-  #scope(): { readonly scope?: string } {
-    const [, path] = /^\/sys\/fs\/cgroup(?:\/unified)?(\/.+)\/memory\.pressure$/.exec(this.#settings.get('psi_path')?.text ?? '') ?? [];
-    return path === undefined ? {} : { scope: path };
+  /** What nohang requires beside pressure: little memory, and swap. Undefined: the level never acts on pressure. */
+  #gate(level: Level): readonly string[] | undefined {
+    const memory = this.#least(`${level}_threshold_min_mem`);
+    if (memory === undefined || !isPositive(memory)) return undefined;
+    return [lowMemory([memory], []) ?? [], 'swap.available exists'].flat();
+  }
+
+  /** `/sys/fs/cgroup/unified/user.slice/memory.pressure`; the machine without a cgroup. Undefined: not pressure of memory. */
+  #pressureFile(): { readonly cgroup?: string } | undefined {
+    const path = this.#settings.get('psi_path')?.text ?? MACHINE_PRESSURE;
+    const [found, cgroup] = /^\/sys\/fs\/cgroup(?:\/unified)?(\/.+)?\/memory\.pressure$/.exec(path) ?? [];
+    if (found === undefined && path !== MACHINE_PRESSURE) return undefined;
+    return cgroup === undefined ? {} : { cgroup };
   }
 
   #isWanted(level: Level): boolean {
@@ -244,6 +264,13 @@ class Conversion {
 const HOOK_SECONDS = 600;
 
 const PSI_METRICS = ['some_avg10', 'some_avg60', 'some_avg300', 'full_avg10', 'full_avg60', 'full_avg300'] as const;
+
+/** nohang's default of psi_path. */
+const MACHINE_PRESSURE = '/proc/pressure/memory';
+
+const NO_MEMORY_PRESSURE =
+  'no counterpart: this is not the memory.pressure of a cgroup or of the machine. The policies on pressure judge the memory pressure of ' +
+  'the machine instead, so they have only the step `notify`';
 
 const NO_WARNINGS = 'nothing: `low_memory_warnings_enabled` is not True';
 

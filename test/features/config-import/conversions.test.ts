@@ -516,14 +516,19 @@ describe('an import from nohang', () => {
     ],
     [
       'pressure of a cgroup',
-      'psi_checking_enabled = True\npsi_path = /sys/fs/cgroup/a.slice/memory.pressure\npsi_metrics = full_avg60\nhard_threshold_max_psi = 90\npsi_excess_duration = 7\npsi_post_action_delay = 11',
+      'psi_checking_enabled = True\npsi_path = /sys/fs/cgroup/a.slice/memory.pressure\npsi_metrics = full_avg60\nhard_threshold_min_mem = 4 %\nhard_threshold_max_psi = 90\npsi_excess_duration = 7\npsi_post_action_delay = 11',
       [
         'scope: {cgroup: /a.slice}',
-        'when: memory.pressure.full.avg60 >= 90%',
+        'when: memory.pressure.full.avg60 >= 90% & memory.available <= 4% & swap.available exists',
         'for: 7s',
         'cooldown: 11s',
         '- kill: {by: [oom_score], unit: process}',
       ],
+    ],
+    [
+      'pressure of the machine, whose memory threshold is always met',
+      'psi_checking_enabled = True\npsi_path = /sys/fs/cgroup/memory.pressure\nsoft_threshold_min_mem = 100 %\nsoft_threshold_max_psi = 60',
+      ['when: memory.pressure.some.avg10 >= 60% & swap.available exists', '- stop: {grace: 10s, by: [oom_score], unit: process}'],
     ],
     [
       'a program that warns',
@@ -549,9 +554,30 @@ describe('an import from nohang', () => {
     expect(commentsOf(withThem ?? '')).toContain('a policy with the step `notify`');
   });
 
+  test('the comment of a pressure threshold says that its level has no memory threshold', () => {
+    const text = convertedText('nohang', 'psi_checking_enabled = True\nhard_threshold_max_psi = 90');
+    expect(commentsOf(text)).toContain(
+      'hard_threshold_max_psi = 90: no policy: nohang acts on pressure only at or below hard_threshold_min_mem, which is not above 0',
+    );
+  });
+
+  test.each(['/proc/pressure/io', '/sys/fs/cgroup/a.slice/io.pressure', '/proc/pressure/cpu'])(
+    'pressure of %s only notifies: it is not memory pressure',
+    (file) => {
+      const psi = `psi_checking_enabled = True\npsi_path = ${file}\nhard_threshold_max_psi = 90\nhard_threshold_min_mem = 4 %\n`;
+      const text = convertedText('nohang', psi);
+      const [, pressure = ''] = settingsOf(text).split('name: nohang-hard-pressure');
+      expect(pressure).toContain('then:\n      - notify');
+      expect(pressure).not.toContain('kill');
+      expect(commentsOf(text)).toContain(`psi_path = ${file}: no counterpart: this is not the memory.pressure of a cgroup`);
+    },
+  );
+
   test.each<[rule: string, text: string]>([
-    ['pressure that is not checked', 'psi_checking_enabled = False\nhard_threshold_max_psi = 90'],
-    ['pressure that is never reached', 'psi_checking_enabled = True\nhard_threshold_max_psi = 100'],
+    ['pressure that is not checked', 'psi_checking_enabled = False\nhard_threshold_max_psi = 90\nhard_threshold_min_mem = 100 %'],
+    ['pressure that is never reached', 'psi_checking_enabled = True\nhard_threshold_max_psi = 100\nhard_threshold_min_mem = 100 %'],
+    ['pressure without a memory threshold', 'psi_checking_enabled = True\nhard_threshold_max_psi = 90\nsoft_threshold_min_mem = 0 %'],
+    ['pressure with a memory threshold of 0', 'psi_checking_enabled = True\nhard_threshold_max_psi = 90\nhard_threshold_min_mem = 0 M'],
     ['warnings that are switched off', 'low_memory_warnings_enabled = False\nwarning_threshold_min_mem = 20 %'],
     ['a missing memory threshold', 'hard_threshold_min_mem = 0 %'],
     ['a regular expression with more than a path', '@BADNESS_ADJ_RE_CGROUP_V2 30 /// ^/(a|b)/'],
