@@ -283,6 +283,21 @@ describe('an import from oomd', () => {
     expect(settings).not.toContain('kill');
   });
 
+  test('a ruleset for cgroups with an extended attribute only notifies, in each of its groups', () => {
+    const groups = [
+      ['first', pressure('a.slice')],
+      ['second', detector('swap_free', { threshold_pct: 15 })],
+    ];
+    const more = { cgroup: 'a.slice/*', xattr_filter: 'user.oomd_kill', detectors: groups };
+    const text = convertedText('oomd', ruleset([], [kill('kill_by_swap_usage', 'a.slice/*')], more));
+    expect(settingsOf(text).match(/then:\n {6}- notify(\n|$)/g)).toHaveLength(2);
+    expect(settingsOf(text)).not.toContain('kill');
+    expect(commentsOf(text)).toContain(
+      'xattr_filter=user.oomd_kill: no counterpart: a scope is a pattern of paths. Its policies only notify',
+    );
+    expect(commentsOf(text)).toContain('a condition has no exact counterpart. The policy would act more often than oomd');
+  });
+
   test.each<[rule: string, detectors: readonly unknown[], actions: readonly unknown[]]>([
     ['the condition is never met', [detector('stop', {}), pressure('a.slice')], [kill('kill_by_swap_usage', 'a.slice/*')]],
     ['pressure above 100', [pressure('a.slice', { threshold: 100 })], [kill('kill_by_swap_usage', 'a.slice/*')]],

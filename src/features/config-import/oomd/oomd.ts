@@ -5,7 +5,7 @@ import type { ImportSource } from '../import-source.js';
 import { Mappings, type Mapping, type MigratedEntry, type MigratedPolicy, type Migration, type Note } from '../migration.js';
 import { DAY_SECONDS, Values } from '../values.js';
 import { ACTION_ARGUMENT_ROWS, ACTION_ROWS, ACTIONS, type Action, type MigratedAction } from './actions.js';
-import { Args, ARGUMENT_ROWS, DETECTOR_ROWS, DETECTORS, type Detector } from './detectors.js';
+import { Args, ARGUMENT_ROWS, DETECTOR_ROWS, DETECTORS, type DetectedCondition, type Detector } from './detectors.js';
 import { groupPolicies, type MigratedChain, type MigratedGroup } from './group-policies.js';
 import { readRulesets, type DetectorGroup, type OomdConfig, type Plugin, type Ruleset } from './rulesets.js';
 
@@ -15,7 +15,7 @@ const RULESET_ROWS: readonly Mapping[] = [
   { settings: ['prekill_hook_timeout'], note: 'a hook of evictd has a timeout of its own. Nearest: `hooks: { preEvict }`' },
   { settings: ['prekill_hooks'], note: 'it is a plugin in C++. Nearest: `hooks: { preEvict }`, a program' },
   { settings: ['cgroup'], becomes: '`scope: { cgroup: … }`, if no detector names cgroups' },
-  { settings: ['xattr_filter'], note: 'a scope is a pattern of paths. Nearest: `scope` with the names of the cgroups' },
+  { settings: ['xattr_filter'], note: 'a scope is a pattern of paths. Its policies only notify. Nearest: `scope` with the names' },
   { settings: ['post_action_delay'], becomes: '`cooldown`' },
   { settings: ['version'], note: 'evictd has `apiVersion`' },
 ];
@@ -76,8 +76,11 @@ class Conversion {
 
   #ruleset(ruleset: Ruleset, chain: MigratedChain, later: readonly MigratedChain[]): void {
     const others = ruleset.others.flatMap(memberNotes);
+    // oomd takes the ruleset only for cgroups with this attribute, whatever the detectors of a group say.
+    const filters: DetectedCondition[] = ruleset.others.some(({ key }) => key === 'xattr_filter') ? [{ isLost: true }] : [];
     const groups = ruleset.groups.map((group) => {
-      const migrated = this.#group(group);
+      const plain = this.#group(group);
+      const migrated = { ...plain, conditions: [...plain.conditions, ...filters] };
       const first = groupPolicies(ruleset.name, migrated, chain);
       const others = later.flatMap((each) =>
         groupPolicies(ruleset.name, { ...migrated, notes: [] }, each).map((policy, index) =>
