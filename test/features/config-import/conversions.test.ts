@@ -404,6 +404,74 @@ describe('an import from systemd-oomd', () => {
     expect(settingsOf(text)).not.toContain('pressure');
   });
 
+  const actsOf = (text: string): readonly string[] =>
+    [...settingsOf(text).matchAll(/scope: {cgroup: '?([^'}]*)'?}\n {4}when: [\w.]* > (\w+%)[^]*?then:\n {6}- (\w+)/g)].map(
+      ([, scope, limit, step]) => `${scope ?? ''} ${limit ?? ''} ${step ?? ''}`,
+    );
+  const general = { 'user-.slice.d/10-oomd.conf': `${kill}ManagedOOMMemoryPressureLimit=50%` };
+
+  test.each<[rule: string, all: Readonly<Record<string, string>>, acts: readonly string[]]>([
+    ['alone it kills', {}, ['/user.slice/user-*.slice 50% kill']],
+    [
+      'a unit that exempts itself',
+      { 'user-1000.slice.d/50-exempt.conf': '[Slice]\nManagedOOMMemoryPressure=auto' },
+      ['/user.slice/user-*.slice 50% notify'],
+    ],
+    [
+      'a unit with another limit takes the rest from the general drop-in',
+      { 'user-1000.slice.d/50-limit.conf': '[Slice]\nManagedOOMMemoryPressureLimit=80%' },
+      ['/user.slice/user-*.slice 50% notify', '/user.slice/user-1000.slice 80% kill'],
+    ],
+    [
+      'a unit with the same settings has no policy of its own',
+      { 'user-1000.slice.d/50-same.conf': '[Slice]\nManagedOOMMemoryPressureLimit=50%\nMemoryHigh=5G' },
+      ['/user.slice/user-*.slice 50% kill'],
+    ],
+    [
+      'a unit with the same settings has a policy of its own if the general one only notifies',
+      {
+        'user-1000.slice.d/50-same.conf': '[Slice]\nMemoryHigh=5G',
+        'user-1001.slice.d/50-exempt.conf': '[Slice]\nManagedOOMMemoryPressure=auto',
+      },
+      ['/user.slice/user-*.slice 50% notify', '/user.slice/user-1000.slice 50% kill'],
+    ],
+    [
+      'drop-ins count in the order of their names, whichever unit they name',
+      { 'user-1000.slice.d/05-early.conf': '[Slice]\nManagedOOMMemoryPressure=auto' },
+      ['/user.slice/user-*.slice 50% kill'],
+    ],
+    [
+      'an empty drop-in masks the general one of the same name',
+      { 'user-1000.slice.d/10-oomd.conf': '' },
+      ['/user.slice/user-*.slice 50% notify'],
+    ],
+    [
+      'a unit of another name',
+      { 'a.slice.d/50-exempt.conf': '[Slice]\nManagedOOMMemoryPressure=auto' },
+      ['/user.slice/user-*.slice 50% kill'],
+    ],
+    [
+      "a unit of the same name of users' managers",
+      { '/etc/systemd/user/user-1.slice.d/50-exempt.conf': '[Slice]\nManagedOOMMemoryPressure=auto' },
+      ['/user.slice/user-*.slice 50% kill'],
+    ],
+  ])('merges drop-ins of a prefix with those of a unit as systemd does: %s', (_rule, all, acts) => {
+    expect(actsOf(files({ ...general, ...all }))).toEqual(acts);
+    expect(actsOf(files({ ...all, ...general })).toSorted()).toEqual([...acts].toSorted());
+  });
+
+  test.each<[general: string, unit: string]>([
+    ['web@.service', 'web@1.service'],
+    ['web@.service.d/a.conf', 'web@1.service.d/b.conf'],
+    ['service.d/a.conf', 'web.service.d/b.conf'],
+    ['web-.service.d/a.conf', 'web-api-.service.d/b.conf'],
+  ])('the policy of %s only notifies and says so if %s exempts itself', (file, unit) => {
+    const text = files({ [file]: kill.replace('Slice', 'Service'), [unit]: '[Service]\nManagedOOMMemoryPressure=auto' });
+    expect(settingsOf(text)).toMatch(/then:\n {6}- notify$/);
+    const [name = ''] = unit.split('.d/');
+    expect(commentsOf(text)).toContain(`${name}: these units have other settings, and a scope cannot exclude them`);
+  });
+
   test.each<[rule: string, text: string, policy: string | undefined]>([
     [
       'both conditions',

@@ -5,9 +5,11 @@ import { OOMD_DEFAULTS } from '../../../core/systemd/oomd-settings.js';
 import type { ImportSource } from '../import-source.js';
 import { Mappings, type Mapping, type MigratedEntry, type MigratedPolicy, type Migration, type Note } from '../migration.js';
 import { percent, seconds, Values } from '../values.js';
+import { separated, type UnitPolicies } from './general-units.js';
 import { percentOf, secondsOf } from './systemd-values.js';
 import { readUnitFile, type Assignment } from './unit-file.js';
-import { unitPlaceOf, type UnitPlace } from './unit-place.js';
+import { unitPlaceOf } from './unit-place.js';
+import { lastOf, mapBy, rulesOf, unitsOf, type Unit } from './unit-settings.js';
 
 /** The rows of docs/migrating.md. */
 export const SYSTEMD_OOMD_ROWS: readonly Mapping[] = [
@@ -67,15 +69,13 @@ const RECLAIMED = 'pgscan > 0 over 30s';
 
 /** Converts oomd.conf, rulesets (.oomrule) and unit files with ManagedOOM settings. What is wrong goes into the report. */
 export function convertSystemdOomd(sources: readonly ImportSource[], report: Report): Migration {
-  const files = sources.map((source) => readUnitFile(source, report));
-  return new Conversion(files.flat(), new Values(report)).migration();
+  const files = sources.map((source) => ({ file: source.file, assignments: readUnitFile(source, report) }));
+  return new Conversion(files, new Values(report)).migration();
 }
 
-interface Unit {
-  readonly place: UnitPlace;
-  /** Settings by key; the last assignment counts. */
-  readonly settings: ReadonlyMap<string, Assignment>;
-  readonly notes: readonly Note[];
+interface SettingsFile {
+  readonly file: string;
+  readonly assignments: readonly Assignment[];
 }
 
 interface Rule {
@@ -89,25 +89,29 @@ class Conversion {
   readonly #oom: ReadonlyMap<string, Assignment>;
   readonly #rules: ReadonlyMap<string, Rule>;
   readonly #units: readonly Unit[];
-  readonly #policies: ReadonlyMap<Unit, readonly MigratedPolicy[]>;
+  readonly #policies: UnitPolicies;
   readonly #rest: Note[];
 
   constructor(
-    assignments: readonly Assignment[],
+    files: readonly SettingsFile[],
     private readonly values: Values,
   ) {
+    const assignments = files.flatMap((file) => file.assignments);
     const oom = assignments.filter(({ section }) => section === 'OOM');
     const rules = assignments.filter(({ section }) => section === 'Rule');
-    const ofUnits = assignments.filter(({ section, file }) => UNIT_SECTIONS.includes(section) && unitPlaceOf(file) !== undefined);
+    const unitFiles = files.flatMap(({ file, assignments: all }) => {
+      const place = unitPlaceOf(file);
+      return place === undefined ? [] : [{ file, place, assignments: all.filter(({ section }) => UNIT_SECTIONS.includes(section)) }];
+    });
+    const ofUnits = unitFiles.flatMap((file) => file.assignments);
     this.#oom = lastOf(oom);
     this.#rules = mapBy(
       rules,
       ({ file }) => basename(file).replace(/\.oomrule$/, ''),
       (own) => ({ settings: lastOf(own), notes: own.map(noteOf) }),
     );
-    const units = mapBy(ofUnits, ({ file }) => unitKey(file), unitOf);
-    this.#units = [...units.values()].flatMap((unit) => unit ?? []);
-    this.#policies = new Map(this.#units.map((unit) => [unit, this.#unitPolicies(unit)]));
+    this.#units = unitsOf(unitFiles);
+    this.#policies = separated(new Map(this.#units.map((unit) => [unit, this.#unitPolicies(unit)])));
     const others = assignments.filter((each) => ![...oom, ...rules, ...ofUnits].includes(each));
     this.#rest = [...oom.map(noteOf), ...others.map((each) => ({ ...noteOf(each), text: OTHER_SECTION }))];
   }
@@ -145,7 +149,7 @@ class Conversion {
         return rule === undefined ? [] : this.#rulePolicy(`${place.unit} ${name}`, rule);
       }),
     ];
-    return own.map((policy, index) => ({ ...policy, ...scope, notes: [...(index === 0 ? unit.notes : []), ...policy.notes] }));
+    return own.map((policy, index) => ({ ...policy, ...scope, notes: [...(index === 0 ? unit.own.map(noteOf) : []), ...policy.notes] }));
   }
 
   #pressurePolicy({ place, settings }: Unit): MigratedPolicy[] {
@@ -212,10 +216,11 @@ class Conversion {
     return [...entries.values()];
   }
 
-  #missingRules({ settings }: Unit): Note[] {
+  #missingRules({ settings, own }: Unit): Note[] {
     const assignment = settings.get('OOMRules');
     const missing = rulesOf(settings).filter((name) => !this.#rules.has(name));
-    if (assignment === undefined) return [];
+    // What comes from a drop-in of a more general unit has its note there.
+    if (assignment === undefined || !own.some(({ position }) => position === assignment.position)) return [];
     return missing.map((name) => ({
       ...noteOf(assignment),
       text: `no policy for ${name}: add ${name}.oomrule to the files that are converted`,
@@ -229,7 +234,7 @@ class Conversion {
   }
 
   #idleUnits(): Note[] {
-    return this.#units.filter((unit) => this.#isIdle(unit)).flatMap(({ notes }) => notes);
+    return this.#units.filter((unit) => this.#isIdle(unit)).flatMap(({ own }) => own.map(noteOf));
   }
 
   #isIdle(unit: Unit): boolean {
@@ -244,9 +249,9 @@ const IDLE_RULE = 'no policy: this rule has no Action=, no condition, or one tha
 const UNUSED_RULE = 'no policy: no unit among the files has OOMRules= with this rule';
 
 /** Notes about the setting that makes the unit one of systemd-oomd. */
-function sourceNotes({ notes }: Unit): Note[] {
-  const own = notes.find(({ text }) => text !== OTHER_SECTION);
-  return own === undefined ? [] : [{ ...own, text: 'its workloads' }];
+function sourceNotes({ own }: Unit): Note[] {
+  const note = own.map(noteOf).find(({ text }) => text !== OTHER_SECTION);
+  return note === undefined ? [] : [{ ...note, text: 'its workloads' }];
 }
 
 function noteOf(assignment: Assignment): Note {
@@ -254,40 +259,4 @@ function noteOf(assignment: Assignment): Note {
   const setting = `${key}=${value}`;
   const isOther = UNIT_SECTIONS.includes(section) && !MAPPINGS.has(key);
   return isOther ? { setting, position, text: OTHER_SECTION } : MAPPINGS.note(key, setting, position);
-}
-
-function lastOf(assignments: readonly Assignment[]): ReadonlyMap<string, Assignment> {
-  return new Map(assignments.map((each) => [each.key, each]));
-}
-
-/** OOMRules= adds to the ones before; an empty one resets the list. */
-function rulesOf(settings: ReadonlyMap<string, Assignment>): readonly string[] {
-  return [...new Set((settings.get('OOMRules')?.value ?? '').split(/\s+/).filter((name) => name !== ''))];
-}
-
-function unitKey(file: string): string {
-  const place = unitPlaceOf(file);
-  return `${place?.scope ?? ''} ${place?.unit ?? ''}`;
-}
-
-function unitOf(assignments: readonly Assignment[]): Unit | undefined {
-  const place = unitPlaceOf(assignments[0]?.file ?? '');
-  return place && { place, settings: settingsOf(assignments), notes: assignments.map(noteOf) };
-}
-
-function settingsOf(assignments: readonly Assignment[]): ReadonlyMap<string, Assignment> {
-  const rules = assignments.filter(({ key }) => key === 'OOMRules');
-  const since = rules.slice(rules.findLastIndex(({ value }) => value === '') + 1);
-  const [first] = since;
-  const all = first && { ...first, value: since.map(({ value }) => value).join(' ') };
-  const settings = new Map(lastOf(assignments));
-  if (all === undefined) settings.delete('OOMRules');
-  else settings.set('OOMRules', all);
-  return settings;
-}
-
-function mapBy<T, V>(items: readonly T[], key: (item: T) => string, value: (group: readonly T[]) => V): Map<string, V> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) groups.set(key(item), [...(groups.get(key(item)) ?? []), item]);
-  return new Map([...groups].map(([name, group]) => [name, value(group)]));
 }

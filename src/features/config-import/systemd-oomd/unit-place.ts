@@ -4,6 +4,10 @@ import { slicePath } from '../../../core/systemd/unit.js';
 /** Where a unit's cgroup is, and what may be ended in it. */
 export interface UnitPlace {
   readonly unit: string;
+  /** A pattern of the names of its units: `user-*.slice` for `user-.slice`. */
+  readonly names: string;
+  /** What starts it: systemd, or the users' managers. */
+  readonly manager: 'system' | 'user';
   /** Left out: the machine (`-.slice`). */
   readonly scope?: string;
   readonly source: Readonly<Record<string, unknown>>;
@@ -22,14 +26,16 @@ export function unitPlaceOf(file: string): UnitPlace | undefined {
   if (type === undefined || unit.startsWith('.')) return undefined;
   const isUsers = /(^|\/)systemd\/user(\/|$)/.test(dirname(file));
   const glob = unitGlob(unit, name, type);
-  if (isUsers) return { unit, scope: `${USER_MANAGER}${type === 'slice' && name !== '' ? slicePath(glob) : `/**/${glob}`}`, source: USERS };
-  if (unit === '-.slice') return { unit, source: { systemd: { slices: ['-.slice'] } } };
-  if (unit === 'user@.service') return { unit, scope: USER_MANAGER, source: USERS };
-  if (type !== 'slice') return { unit, scope: `/**/${glob}`, source: { systemd: { units: [glob] } } };
-  if (name === '') return { unit, scope: `/**/${glob}`, source: { systemd: { slices: ['-.slice'] } } };
+  const named = { unit, names: glob, manager: isUsers ? ('user' as const) : ('system' as const) };
+  if (isUsers)
+    return { ...named, scope: `${USER_MANAGER}${type === 'slice' && name !== '' ? slicePath(glob) : `/**/${glob}`}`, source: USERS };
+  if (unit === '-.slice') return { ...named, source: { systemd: { slices: ['-.slice'] } } };
+  if (unit === 'user@.service') return { ...named, scope: USER_MANAGER, source: USERS };
+  if (type !== 'slice') return { ...named, scope: `/**/${glob}`, source: { systemd: { units: [glob] } } };
+  if (name === '') return { ...named, scope: `/**/${glob}`, source: { systemd: { slices: ['-.slice'] } } };
   const path = slicePath(glob);
   const fixed = path.split('/').filter((segment) => segment !== '' && !segment.includes('*'));
-  return { unit, scope: path, source: { systemd: { slices: [fixed.at(-1) ?? '-.slice'] } } };
+  return { ...named, scope: path, source: { systemd: { slices: [fixed.at(-1) ?? '-.slice'] } } };
 }
 
 const USERS = { systemd: { slices: ['user.slice'] } } as const;
