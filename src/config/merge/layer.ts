@@ -26,7 +26,7 @@ const KUBELET = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletCon
  * Checks a document. Invalid keys go to the report and are left out. Undefined: the document is not a configuration.
  */
 export function readLayer(document: SettingsDocument, report: Report): Layer | undefined {
-  const written = withoutNulls(document.value, BY_SIGNAL);
+  const written = withoutNulls(document.value, KEPT_NULLS);
   if (!isRecord(written)) {
     report.issue('EVICTD_CONFIG_TYPE', 'expected a map of keys and values', document.at([]), 'write KEY: VALUE');
     return undefined;
@@ -120,8 +120,8 @@ function signalsIn(value: unknown, path: KeyPath): KeyPath[] {
   });
 }
 
-/** An entry without a value lacks it. */
-const BY_SIGNAL = ['evictionHard', 'evictionSoft', 'evictionSoftGracePeriod', 'evictionMinimumReclaim'];
+/** Maps whose keys are names: a name without a value lacks it. Without a label, `match` would match more workloads. */
+const KEPT_NULLS = ['evictionHard', 'evictionSoft', 'evictionSoftGracePeriod', 'evictionMinimumReclaim', 'labels'];
 
 /** The layers in ascending precedence: defaults, files in order, flags. */
 export interface Layers {

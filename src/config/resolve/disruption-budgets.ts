@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { UNHEALTHY_POLICIES, type DisruptionBudget, type DisruptionLimit } from '../../core/disruption/disruption-budget.js';
 import { match } from '../parse/workload-rules.js';
-import type { ListItem } from '../value/document.js';
+import { writtenNumber, type ListItem } from '../value/document.js';
 import type { Report } from '../value/report.js';
 import { integer, MAX_INT32, parsed, refuse } from '../value/scalar.js';
 import { TextError } from '../value/value-text.js';
@@ -15,7 +15,7 @@ const name = parsed((input) => {
 
 /** IntOrString: a number or a percentage, as the API server accepts it. */
 const amount = parsed((input): Omit<DisruptionLimit, 'of'> => {
-  const [, digits, percent] = /^([0-9]+)(%?)$/.exec(input) ?? [];
+  const [, digits, percent] = /^([0-9]+)(%?)$/.exec(String(writtenNumber(input))) ?? [];
   const value = Number(digits);
   const isPercentage = percent === '%';
   if (digits !== undefined && value <= (isPercentage ? 100 : MAX_INT32)) return { value, isPercentage };

@@ -35,15 +35,21 @@ export interface ListItem<T> {
 
 /** One source of settings as plain values. */
 export interface SettingsDocument extends Positions {
-  /** Maps as objects, lists, strings, numbers (a number that a float cannot hold stays the text), booleans, null. */
+  /** Maps as objects, lists, strings, numbers, booleans, null. Some numbers stay the text: see {@link Numbers}. */
   readonly value: unknown;
 }
+
+/**
+ * What becomes of a number that is not written as JavaScript writes it (`2.0`, `007`, `0x10`, `1e5`). 'as-written': it
+ * stays the text, because the label `2.0` is not `2`. A number that a float cannot hold is always the text.
+ */
+export type Numbers = 'as-written' | 'as-numbers';
 
 /**
  * Reads YAML 1.2 with merge keys (`<<`). Undefined: invalid, with all issues in the report. Duplicate keys are reported
  * and the rest is read. An empty file is an empty map.
  */
-export function readDocument(file: string, text: string, report: Report): SettingsDocument | undefined {
+export function readDocument(file: string, text: string, report: Report, numbers: Numbers = 'as-written'): SettingsDocument | undefined {
   const lines = new LineCounter();
   const position = (offset: number): SourcePosition => {
     const { line, col } = lines.linePos(offset);
@@ -73,7 +79,7 @@ export function readDocument(file: string, text: string, report: Report): Settin
   }
   if (report.issues.length > before) return undefined;
   if (document === undefined || document.contents === null) return { value: {}, at: () => ({ file }), keyAt: () => ({ file }) };
-  const reader = new ValueReader(document, position, report);
+  const reader = new ValueReader(document, position, report, numbers);
   const within = (path: KeyPath, offset: number): SourcePosition => {
     const node = reader.scalarAt(path);
     return node === undefined ? reader.find(path, 'value') : position(offsetWithin(text, node, offset));
@@ -125,6 +131,7 @@ class ValueReader {
     private readonly document: Document.Parsed,
     private readonly position: (offset: number) => SourcePosition,
     private readonly report: Report,
+    private readonly numbers: Numbers,
   ) {}
 
   find(path: KeyPath, which: 'key' | 'value'): SourcePosition {
@@ -157,7 +164,7 @@ class ValueReader {
     }
     if (isSeq(node)) return node.items.map((item, index) => this.read(item, [...path, index], undefined));
     if (isMap(node)) return Object.fromEntries(this.#entries(node.items, path));
-    return isScalar(node) ? plain(node.value, node.source) : null;
+    return isScalar(node) ? plain(node.value, node.source, this.numbers) : null;
   }
 
   /** Merged entries first: a key of the map itself wins. */
@@ -214,10 +221,23 @@ function startOf(node: unknown): number | undefined {
   return (node as Node | null)?.range?.[0];
 }
 
-function plain(value: unknown, source: string | undefined): unknown {
+function plain(value: unknown, source: string | undefined, numbers: Numbers): unknown {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
-  if (typeof value === 'number' && (Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value)))) return value;
+  if (typeof value === 'number' && isHeld(value)) {
+    return numbers === 'as-numbers' || source === String(value) ? value : (source ?? value);
+  }
   return source ?? JSON.stringify(value);
+}
+
+function isHeld(value: number): boolean {
+  return Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));
+}
+
+/** The number that a document has left as the text: `0x10`, `1e5`, `007`. Other values are returned as they are. */
+export function writtenNumber(value: unknown): unknown {
+  if (typeof value !== 'string' || !/^([-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|0x[0-9a-f]+|0o[0-7]+)$/i.test(value)) return value;
+  const number = Number(value);
+  return isHeld(number) && String(number) !== value ? number : value;
 }
 
 /**

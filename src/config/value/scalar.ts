@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { describe } from './document.js';
+import { describe, writtenNumber } from './document.js';
 import { shaped } from './json-shape.js';
 import { TextError } from './value-text.js';
 import { NS_PER_SECOND } from '../../core/quantity/duration.js';
@@ -30,7 +30,7 @@ export function refuseAt(
   payload.issues.push({ code: 'custom', message, input, params: { code, hint, offset }, path: [...path] });
 }
 
-/** Text, or a number as text: `pid.available: 1000` is text in the kubelet. */
+/** Text, or a number as it is written: `pid.available: 1000` is text in the kubelet. */
 export function textOf(input: unknown, payload: Payload): string {
   if (typeof input === 'string') return input;
   if (typeof input === 'number') return String(input);
@@ -60,7 +60,8 @@ export function parsed<T>(parse: (text: string) => T) {
 }
 
 export function integer(least: number, most: number) {
-  const read = z.transform((input: unknown, payload) => {
+  const read = z.transform((written: unknown, payload) => {
+    const input = writtenNumber(written);
     const accepted = `a whole number from ${String(least)} to ${String(most)}, without quotes`;
     if (typeof input !== 'number' || !Number.isInteger(input)) {
       return refuse(payload, input, 'EVICTD_CONFIG_TYPE', `expected a whole number, got ${describe(input)}`, accepted);

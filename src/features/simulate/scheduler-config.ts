@@ -24,7 +24,7 @@ const KIND = 'KubeSchedulerConfiguration';
 export function readSchedulerConfig(file: string, findings: Findings): SchedulerProfiles {
   const name = file === '-' ? 'standard input' : file;
   const report = new Report();
-  const document = readDocument(name, textIn(file, name), report);
+  const document = readDocument(name, textIn(file, name), report, 'as-numbers');
   const config = document && new SchedulerConfig(document, report);
   if (config === undefined) {
     const hint = `the file has one ${KIND}, as YAML or JSON`;

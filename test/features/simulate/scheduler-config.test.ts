@@ -188,3 +188,9 @@ profiles:
   ]);
   expect(other).toMatchObject({ percentageOfNodesToScore: 40, plugins: { preempts: true } });
 });
+
+test.each(['50', '50.0', '5e1', '0x32'])('a number may be written as %s', (number) => {
+  const { profiles, lines } = read(`${HEAD}percentageOfNodesToScore: ${number}\n`);
+  expect(lines).toEqual([]);
+  expect([...(profiles ?? [])].map(([, { percentageOfNodesToScore }]) => percentageOfNodesToScore)).toEqual([50]);
+});
