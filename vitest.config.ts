@@ -84,8 +84,8 @@ const notUnit = [...system, ...absent, power, windows, packages];
 /** Three for two processors: many of these tests wait for processes. */
 const unit = {
   maxWorkers: suite === null ? Math.ceil(availableParallelism() * 1.5) : '100%',
-  testTimeout: 30_000 * SLOWNESS, // nothing here is slow; the machine may be busy
-  hookTimeout: 30_000 * SLOWNESS,
+  testTimeout: 120_000 * SLOWNESS, // nothing here is slow; the machine may be busy
+  hookTimeout: 120_000 * SLOWNESS,
   sequence: { groupOrder: 0 },
 };
 
