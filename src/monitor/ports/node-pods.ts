@@ -16,8 +16,9 @@ export interface NodePods {
 }
 
 /**
- * `unsent`: it waits for the taint of the node. `sentNs`: there is no answer since then (monotonic). `accepted`: the kubelet ends the
- * pod, or it is gone. `unanswered`: evictd sends the signals itself. `refused`: the pod may not be evicted now, as a sentence.
+ * `unsent`: it waits for the taint of the node, or for evictd's own rate limit. `sentNs`: there is no answer since then (monotonic).
+ * `accepted`: the kubelet ends the pod, or it is gone. `unanswered`: evictd sends the signals itself. `refused`: the pod may not be
+ * evicted now, as a sentence.
  */
 export type PodEvictionAnswer = 'unsent' | 'accepted' | 'unanswered' | { readonly sentNs: bigint } | { readonly refused: string };
 

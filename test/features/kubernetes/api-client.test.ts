@@ -58,6 +58,29 @@ test('a request for which `beforeSend` throws is not sent', async () => {
   expect(server.received).toEqual([]);
 });
 
+test.each<[rule: string, queuedMs: number | undefined, events: string[]]>([
+  ['counts in its timeout', undefined, ['limit 5000', 'take', 'send']],
+  ['with a timeout of its own does not', 60_000, ['limit 60000', 'take', 'limit 5000', 'send']],
+])('the wait of a request for the rate limit %s', async (_rule, queuedMs, expected) => {
+  const events: string[] = [];
+  const timeout = AbortSignal.timeout.bind(AbortSignal);
+  const timers = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+    events.push(`limit ${String(ms)}`);
+    return timeout(ms);
+  });
+  const taken = vi.spyOn(RateLimit.prototype, 'take').mockImplementation(() => {
+    events.push('take');
+    return Promise.resolve();
+  });
+  onTestFinished(() => {
+    timers.mockRestore();
+    taken.mockRestore();
+  });
+  const beforeSend = () => events.push('send');
+  await clientOf({ token: 'agent-token' }).ask({ ...GET, beforeSend, ...(queuedMs !== undefined && { queuedMs }) });
+  expect(events).toEqual(expected);
+});
+
 test.each(['GET', 'POST'] as const)(
   'on a kept connection that the server has closed a %s is repeated once, on a new one',
   async (method) => {

@@ -68,6 +68,37 @@ class Disk {
   }
 }
 
+test('a call without an answer counts for all pods that wait, and an answered one only for its own pod', async () => {
+  const disk = new Disk();
+  const limit: (() => void)[] = [];
+  const answers: ((error?: Error) => void)[] = [];
+  const ask: Ask = async ({ beforeSend }) => {
+    await new Promise<void>((resolve) => limit.push(resolve));
+    beforeSend?.();
+    const error = await new Promise<Error | undefined>((resolve) => answers.push(resolve));
+    if (error) throw error;
+    return { status: 200, body: undefined };
+  };
+  const queue = disk.open({ ask }, [], () => 3_600_000);
+  for (const uid of ['a', 'b']) queue.add({ ...POD, uid, name: uid });
+  queue.release(1);
+  queue.send();
+  const sent = (): boolean[] => ['a', 'b'].map((uid) => queue.sent.sinceNs(uid) !== undefined);
+  expect(sent()).toEqual([false, false]);
+  limit.shift()?.();
+  await eventually('the condition of a is sent', () => answers.length > 0);
+  expect(sent()).toEqual([true, true]);
+  answers.shift()?.();
+  await eventually('DELETE of a waits for the rate limit', () => limit.length > 0);
+  expect(sent()).toEqual([true, false]);
+  limit.shift()?.();
+  await eventually('DELETE of a is sent', () => answers.length > 0);
+  answers.shift()?.(new Error('no answer in time'));
+  await eventually('the round is over', () => disk.log.length > 0);
+  expect(sent()).toEqual([true, true]);
+  queue.close();
+});
+
 test('the condition is sent first, then DELETE, and the queue is empty after the outcome', async () => {
   const [server, disk] = [new Server(), new Disk()];
   const queue = disk.open(server);

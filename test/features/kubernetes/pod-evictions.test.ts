@@ -316,6 +316,42 @@ test('the timeout of the answer begins when the request is sent, and not while t
   expect((answer() as { sentNs: bigint }).sentNs).toBeGreaterThanOrEqual(beforeNs);
 });
 
+/** A server behind the rate limit of evictd's client, which lets a call through when `next` is called. */
+function limited(at: Cluster) {
+  const waiting: (() => void)[] = [];
+  const ask: Ask = async (call) => {
+    await new Promise<void>((resolve) => waiting.push(resolve));
+    return at.ask(call);
+  };
+  return { ask, next: () => waiting.shift()?.(), waits: () => eventually('a call waits', () => waiting.length > 0) };
+}
+
+test.each<[rule: string, reason: 'drain' | 'taint', isResumed: boolean, answered: number]>([
+  ['of an eviction', 'drain', false, 0],
+  ['of the read after a restart', 'drain', true, 0],
+  ['of the eviction after that read', 'drain', true, 1],
+  ['of the condition before DELETE', 'taint', false, 0],
+])('the timeout of the answer does not include the wait for the rate limit: %s', async (_rule, reason, isResumed, calls) => {
+  const at = await cluster();
+  const limit = limited(at);
+  const decision = disruption(reason);
+  const { calls: evictions } = agent(limit, { section: undefined });
+  const answer = evictions.request(request(decision, isResumed));
+  evictions.stepped(decided(decision));
+  evictions.stepped(SIGNALLED);
+  for (let sent = 0; sent < calls; sent += 1) {
+    await limit.waits();
+    limit.next();
+  }
+  await limit.waits();
+  expect(answer()).toBe('unsent');
+  const beforeNs = process.hrtime.bigint();
+  at.server.answers = 'hang';
+  limit.next();
+  await eventually('it is sent', () => answer() !== 'unsent');
+  expect((answer() as { sentNs: bigint }).sentNs).toBeGreaterThanOrEqual(beforeNs);
+});
+
 test.each([false, true])(
   'without an answer (known to be away: %s) evictd signals the pod itself, and sends the calls later',
   async (isAway) => {

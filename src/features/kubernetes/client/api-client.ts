@@ -15,8 +15,10 @@ export interface ApiRequest {
   readonly body?: unknown;
   /** Left out: application/json. */
   readonly contentType?: string;
-  /** The timeout for the whole answer. The wait for the client's own limit counts. */
+  /** The timeout for the whole answer. The wait for the client's own limit counts, unless `queuedMs` is given. */
   readonly withinMs: number;
+  /** The timeout for that wait. Left out: the wait is a part of `withinMs`. */
+  readonly queuedMs?: number;
   /** The tokens that the request takes from that limit. Left out: 1. 2: also for the next request, which then takes 0. */
   readonly tokens?: number;
   /** Called after the wait for that limit. What it throws is the outcome, and nothing is sent. */
@@ -74,11 +76,13 @@ export class ApiClient {
    * @throws EvictdError  EVICTD_KUBERNETES_UNREACHABLE: no answer in time; EVICTD_KUBERNETES_ACCESS: no credential
    */
   async ask(asked: ApiRequest): Promise<ApiAnswer> {
-    const limit = AbortSignal.timeout(asked.withinMs);
-    const signal = AbortSignal.any([limit, this.#ends.signal]);
-    return this.#answered(asked.method, limit, async () => {
-      if (asked.tokens !== 0) await this.#limit.take(urgencyOf(asked), signal, asked.tokens);
-      const response = await this.#send(asked, signal);
+    const { method, withinMs, queuedMs, tokens } = asked;
+    const limit = { signal: AbortSignal.timeout(queuedMs ?? withinMs) };
+    const ended = (): AbortSignal => AbortSignal.any([limit.signal, this.#ends.signal]);
+    return this.#answered(method, limit, async () => {
+      if (tokens !== 0) await this.#limit.take(urgencyOf(asked), ended(), tokens);
+      if (queuedMs !== undefined) limit.signal = AbortSignal.timeout(withinMs);
+      const response = await this.#send(asked, ended());
       const text = await textOf(response);
       return { ...headOf(response), body: bodyOf(text) };
     });
@@ -98,7 +102,7 @@ export class ApiClient {
     let ends = timer(withinMs, NO_ANSWER);
     const signal = AbortSignal.any([limit.signal, this.#ends.signal]);
     try {
-      return await this.#answered('WATCH', limit.signal, async () => {
+      return await this.#answered('WATCH', limit, async () => {
         await this.#limit.take(0, signal);
         const response = await this.#send({ method: 'GET', path, query: { ...query, watch: 'true' }, withinMs }, signal);
         clearTimeout(ends);
@@ -118,7 +122,7 @@ export class ApiClient {
     this.#agent?.agent.destroy();
   }
 
-  async #answered(method: string, limit: AbortSignal, send: () => Promise<ApiAnswer>): Promise<ApiAnswer> {
+  async #answered(method: string, limit: { readonly signal: AbortSignal }, send: () => Promise<ApiAnswer>): Promise<ApiAnswer> {
     try {
       const answer = await send();
       this.#count(method, String(answer.status));
@@ -128,7 +132,7 @@ export class ApiClient {
       this.#count(method, 'none');
       if (error instanceof EvictdError) throw error;
       if (isOfTls(error)) this.#access.refused();
-      const cause: unknown = limit.aborted ? limit.reason : error;
+      const cause: unknown = limit.signal.aborted ? limit.signal.reason : error;
       throw new EvictdError('EVICTD_KUBERNETES_UNREACHABLE', reasonOf(cause), { cause });
     }
   }

@@ -16,8 +16,9 @@ import { readPodCall, nextCall, podNow } from '../../../core/kubernetes/pod-call
 import type { Log } from '../../../log/log.js';
 import { messageOf } from '../../../errors.js';
 import { EndedPods } from './ended-pods.js';
-import { randomPauseMs, WITHIN_MS, type Ask, type SavedSection } from './report-ports.js';
+import { QUEUED_MS, randomPauseMs, WITHIN_MS, type Ask, type SavedSection } from './report-ports.js';
 import { SendOrder, type CallFailure } from './send-order.js';
+import { SentCalls } from './sent-calls.js';
 
 export interface DeletionQueueParts {
   readonly ask: Ask;
@@ -46,6 +47,7 @@ const MAX_CONDITION_ERRORS = 3;
 export class DeletionQueue {
   readonly #parts: DeletionQueueParts;
   readonly ended: EndedPods;
+  readonly sent = new SentCalls();
   #pending: PendingDeletions;
   /** Uids of pods with a call that may have reached the server without an answer, or before the restart. */
   readonly #doubtful: Set<string>;
@@ -101,6 +103,7 @@ export class DeletionQueue {
     if (mayHaveBeenSent) this.#doubtful.add(pod.uid);
     if (pending === this.#pending) return;
     this.#waiting.delete(pod.uid);
+    if (before?.next === 'done') this.sent.forget(pod.uid);
     if (before === undefined || before.next === 'done') this.#held.add(pod.uid);
     this.#put(pending);
   }
@@ -158,7 +161,7 @@ export class DeletionQueue {
     const isPending = (uid: string): boolean => pending.some((pod) => pod.uid === uid);
     for (const uids of [this.#held, this.#waiting, this.#doubtful, this.#refusals])
       for (const uid of uids.keys()) if (!isPending(uid)) uids.delete(uid);
-    this.#order.keepOnly(isPending);
+    for (const calls of [this.#order, this.sent]) calls.keepOnly(isPending);
     this.#parts.section.keep(pending.length === 0 ? undefined : pending);
   }
 
@@ -179,6 +182,7 @@ export class DeletionQueue {
       const pod = this.#order.next(this.#toSend());
       if (pod === undefined) break;
       const failure = await this.#sendOne(pod);
+      this.sent.over();
       if (this.#isClosed) return;
       if (failure === undefined) continue;
       why = `${pod.namespace}/${pod.name}: ${failure.why}`;
@@ -205,6 +209,7 @@ export class DeletionQueue {
       });
     }
     this.#waiting = new Set(this.#toSend().map(({ uid }) => uid));
+    this.sent.failed(this.#waiting);
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.send();
@@ -216,7 +221,8 @@ export class DeletionQueue {
     const isDoubtful = this.#doubtful.has(pod.uid);
     const call = isDoubtful ? readPodCall(pod) : nextCall(pod, new Date().toISOString());
     try {
-      const answer = await this.#parts.ask({ ...call, withinMs: WITHIN_MS });
+      const beforeSend = this.sent.sending.bind(this.sent, pod.uid);
+      const answer = await this.#parts.ask({ ...call, withinMs: WITHIN_MS, queuedMs: QUEUED_MS, beforeSend });
       if (this.#isClosed) return undefined;
       return isDoubtful ? this.#seen(pod, answer) : this.#handleAnswer(pod, answer);
     } catch (error) {

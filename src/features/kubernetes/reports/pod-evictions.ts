@@ -11,7 +11,7 @@ import type { PodEvictionAnswer, PodEvictionRequest, PodEvictions } from '../../
 import type { StepListener, StepReport } from '../../../monitor/ports/ports.js';
 import type { SentSignals } from '../../../monitor/ports/sent-signals.js';
 import type { DeletionQueue } from './deletion-queue.js';
-import { WITHIN_MS, type Ask } from './report-ports.js';
+import { QUEUED_MS, WITHIN_MS, type Ask } from './report-ports.js';
 import { NS_PER_SECOND } from '../../../core/quantity/duration.js';
 
 export interface ApiPodEvictionsParts {
@@ -67,16 +67,14 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     if (isResumed && queue.isSignalled(pod.uid)) return () => 'accepted'; // SIGTERM is not sent again
     if (this.#parts.isAway()) return () => 'unanswered';
     if (podEvictionWay(cause, budgets) === 'delete' || (isResumed && queue.stateOf(pod.uid) !== undefined)) {
-      const sentNs = process.hrtime.bigint();
-      return () => (queue.stateOf(pod.uid) === 'done' ? 'accepted' : { sentNs });
+      const askedNs = process.hrtime.bigint();
+      return () => this.#deletionAnswer(pod.uid, askedNs);
     }
     let answer: PodEvictionAnswer = 'unsent';
-    const onSend = (): void => {
-      answer = { sentNs: process.hrtime.bigint() };
-    };
-    void this.#evict(pod, graceNs, isResumed, onSend).then((given) => {
+    const set = (given: PodEvictionAnswer): void => {
       answer = given;
-    });
+    };
+    void this.#evict(pod, graceNs, isResumed, set).then(set);
     return () => answer;
   }
 
@@ -111,6 +109,15 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
 
   close(): void {
     this.#parts.queue.close();
+  }
+
+  /** @param askedNs  counts where the queue has no room for the pod */
+  #deletionAnswer(uid: string, askedNs: bigint): PodEvictionAnswer {
+    const { queue } = this.#parts;
+    const state = queue.stateOf(uid);
+    if (state === 'done') return 'accepted';
+    const sentNs = state === undefined ? askedNs : queue.sent.sinceNs(uid);
+    return sentNs === undefined ? 'unsent' : { sentNs };
   }
 
   #decided(decision: Decision): void {
@@ -188,18 +195,22 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     pod: NonNullable<Workload['kubernetes']>,
     graceNs: bigint,
     isResumed: boolean,
-    onSend: () => void,
+    set: (answer: PodEvictionAnswer) => void,
   ): Promise<PodEvictionAnswer> {
     const { ask, published } = this.#parts;
+    const beforeSend = (): void => {
+      set({ sentNs: process.hrtime.bigint() });
+    };
+    const limits = { withinMs: WITHIN_MS, queuedMs: QUEUED_MS, beforeSend };
     try {
       await Promise.resolve(); // the rest of the step sets the taint
       await published();
-      onSend();
       if (isResumed) {
-        const now = podNow((await ask({ ...readPodCall(pod), withinMs: WITHIN_MS })).body);
+        const now = podNow((await ask({ ...readPodCall(pod), ...limits })).body);
+        set('unsent');
         if (now?.uid === pod.uid && now.graceSeconds !== undefined) return this.#accepted(pod);
       }
-      const answer = evictionAnswer(await ask({ ...evictCall(pod, secondsOf(graceNs)), withinMs: WITHIN_MS }));
+      const answer = evictionAnswer(await ask({ ...evictCall(pod, secondsOf(graceNs)), ...limits }));
       if (isRefusal(answer)) this.#parts.metrics.podEvictionRefused(answer.kind);
       const given = answerOf(answer);
       return given === 'accepted' ? this.#accepted(pod) : given;

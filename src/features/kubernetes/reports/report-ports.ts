@@ -2,8 +2,15 @@ import { backOffMs } from '../../../core/kubernetes/back-off.js';
 import type { ApiAnswer } from '../../../core/kubernetes/eviction-answer.js';
 import type { ApiCall } from '../../../core/kubernetes/pod-call.js';
 
-/** Rejects where there is no answer. `tokens`: as of ApiRequest. */
-export type Ask = (call: ApiCall & { readonly withinMs: number; readonly tokens?: number }) => Promise<ApiAnswer>;
+/** Rejects where there is no answer. Limits and `beforeSend`: as of ApiRequest. */
+export type Ask = (call: ApiCall & Limits) => Promise<ApiAnswer>;
+
+interface Limits {
+  readonly withinMs: number;
+  readonly queuedMs?: number;
+  readonly tokens?: number;
+  readonly beforeSend?: () => void;
+}
 
 /** What outlives a restart. */
 export interface SavedSection<Before> {
@@ -15,5 +22,11 @@ export interface SavedSection<Before> {
 
 /** The timeout of each request. */
 export const WITHIN_MS = 10_000;
+
+/**
+ * How long a request that ends a pod may wait for the rate limit of the client before its timeout begins: many pods may be evicted at
+ * once.
+ */
+export const QUEUED_MS = 60_000;
 
 export const randomPauseMs = (failures: number): number => backOffMs(failures, Math.random());
