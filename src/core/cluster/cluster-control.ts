@@ -140,16 +140,17 @@ export class ClusterControl {
   }
 
   /**
-   * Nothing ends a pod while the nodes have not been seen for long: a taint may have gone.
+   * Nothing ends a pod while the nodes have not been seen for long: a taint may have gone. Effects for nodes come before evictions,
+   * because one of them may remove the taint that evicts the pods.
    *
    * @param seenNs  until when every change of nodes and leases has been seen
    */
   tick(nowNs: bigint, seenNs: bigint): readonly ClusterEffect[] {
     const mayDelete = isSeen(nowNs, seenNs);
     return [
-      ...((mayDelete ? this.#taints?.due(nowNs) : undefined) ?? []),
       ...(this.#lifecycle?.tick(nowNs, seenNs) ?? []),
       ...this.#podsOfSilentNodes(seenNs),
+      ...((mayDelete ? this.#taints?.due(nowNs) : undefined) ?? []),
       ...(mayDelete ? this.#collect(nowNs) : []),
     ];
   }

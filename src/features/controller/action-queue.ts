@@ -63,6 +63,8 @@ export class ActionQueue {
       this.#waiting.delete(object);
       this.#pauses.delete(keyOf(effect));
     } else if (this.#running.has(object) || (this.#pauses.get(keyOf(effect))?.untilNs ?? 0n) > this.nowNs()) return;
+    // A pod that is marked still has to be evicted, and one that is evicted need not be marked.
+    else if (effect.kind === 'not ready' && this.#waiting.has(object)) return;
     this.#waiting.set(object, effect);
   }
 

@@ -73,6 +73,18 @@ test('pods of a silent node are not ready, once the node is marked; not those of
   expect(texts(control.tick(51n * SECOND, 51n * SECOND)).filter((text) => !text.startsWith('taint'))).toEqual(['not ready p']);
 });
 
+test('the taints of nodes and the readiness of pods come before evictions', () => {
+  const control = cluster('node-lifecycle-controller', 'taint-eviction-controller');
+  const taints = [{ key: 'node.kubernetes.io/unreachable', value: '', effect: 'NoExecute' } as const];
+  const listed = [node('a', 'True', { taints, heartbeat: '1' }), node('b', 'Unknown')];
+  control.handle({ kind: 'nodes', listed }, 0n, 0n);
+  control.handle({ kind: 'pods', listed: [pod('p', { isReady: false }), pod('q', { nodeName: 'b' })] }, 0n, 0n);
+  control.handle({ kind: 'leases', listed: [{ node: 'a', renewTime: '1' }] }, 51n * SECOND, 51n * SECOND);
+  const effects = texts(control.tick(51n * SECOND, 51n * SECOND));
+  expect(effects).toEqual(expect.arrayContaining(['taint a', 'not ready q']));
+  expect(effects.at(-1)).toBe('evict p');
+});
+
 test('nothing ends a pod while nodes and leases cannot be seen', () => {
   const control = cluster(...CONTROLLERS);
   const taints = [{ key: 'node.kubernetes.io/out-of-service', value: '', effect: 'NoExecute' } as const];
