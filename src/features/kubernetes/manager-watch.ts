@@ -68,11 +68,15 @@ export class ManagerWatch {
     return this.#readNs === undefined || nowNs - this.#readNs > STALE_NS;
   }
 
-  /** The wall clock counts only until a change is seen. */
+  /**
+   * The wall clock counts only until a change is seen. Only a newer time is one: where another program changes all taints of a node,
+   * the API server forgets when the manager has changed them.
+   */
   #hasTainted(taintedMs: number): boolean {
     const nowNs = this.nowNs();
     if (this.#tainted === undefined) this.#tainted = { ms: taintedMs };
-    else if (this.#tainted.ms !== taintedMs) this.#tainted = { ms: taintedMs, sinceNs: nowNs };
+    else if (taintedMs > this.#tainted.ms) this.#tainted = { ms: taintedMs, sinceNs: nowNs };
+    else this.#tainted = { ...this.#tainted, ms: taintedMs };
     const { sinceNs } = this.#tainted;
     return sinceNs === undefined ? Math.abs(Date.now() - taintedMs) < TAINTED_MS : nowNs - sinceNs < BigInt(TAINTED_MS) * NS_PER_MS;
   }

@@ -71,3 +71,12 @@ test('taints that change show that the controller manager acts, whatever the wal
   expect(await at(129, WALL_MS + 1)).toBe(true);
   expect(await at(130, WALL_MS + 1)).toBe(false);
 });
+
+test('an earlier time of its newest taint shows nothing, and a later one than that shows that it acts', async () => {
+  const { answers, at } = manager();
+  answers.renews = false;
+  vi.setSystemTime(WALL_MS + 3_600_000);
+  for (const seconds of [0, 30, 60]) await at(seconds, WALL_MS);
+  expect(await at(61, WALL_MS - 60_000)).toBe(false);
+  expect(await at(62, WALL_MS - 30_000)).toBe(true);
+});
