@@ -93,10 +93,11 @@ function compare(policy: Policy, state: State, taints: readonly Taint[], found: 
   const waiting = new Map(remaining(state.taintEvictions, found));
   const ending = endingIds(state.evictions);
   for (const { workload } of found.usages) {
-    const { id, name, path } = workload;
+    const { id, name, path, kubernetes: { owner } = {} } = workload;
     const tolerations = workload.pod?.tolerations ?? workload.tolerations ?? [];
     const before = state.taintEvictions.get(id);
-    const next = taintEviction(taints, tolerations, before, bootNs);
+    // The DaemonSet controller does not know the taint and would make the pod again, as long as the taint lasts.
+    const next = owner?.kind === 'DaemonSet' ? 'never' : taintEviction(taints, tolerations, before, bootNs);
     if (next === 'never' && before && !ending.has(id))
       effects.push({ kind: 'taint', event: 'cancelled', workload: { name, path }, taint: before.taint });
     waiting.delete(id);

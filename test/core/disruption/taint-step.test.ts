@@ -53,6 +53,15 @@ describe('a NoExecute taint', () => {
     ]);
   });
 
+  test('leaves the pod of a DaemonSet, whose controller would make it again', () => {
+    const part = { uid: 'u', namespace: 'n', name: 'agent', labels: {}, priority: 0 };
+    const agent = (kind: string): Used => [workload('agent', { kubernetes: { ...part, owner: { kind, name: 'agent' } } }), Mi];
+    const made = new Tainted(candidates(agent('DaemonSet')));
+    expect(made.look(1, change([MAINTENANCE]))).toEqual([`taint set ${MAINTENANCE}`]);
+    made.candidates = candidates(agent('ReplicaSet'));
+    expect(made.look(11)).toEqual(['evict agent grace 30']);
+  });
+
   test('of the configuration does the same, and its removal cancels waiting evictions', () => {
     const made = new Tainted(candidates(WEB, BATCH), { taints: [parseTaint(MAINTENANCE)] });
     const [effect] = made.at(1, PLENTY, {}, { bootNs: booted(1) }).filter(({ kind }) => kind === 'evict');
