@@ -64,6 +64,11 @@ export interface EventTime {
   readonly text: string;
 }
 
+/** The difference of two wall clock times. After a step back a series must not stay for as long as the step. */
+function awayMs(one: number, other: number): number {
+  return Math.abs(one - other);
+}
+
 /** The state after an event, and its call. `call` undefined: the event counts in a series that was just updated, or is dropped. */
 export function nextEvent(
   before: EventState,
@@ -74,13 +79,13 @@ export function nextEvent(
   const { regarding, reason, action } = event;
   const key = [regarding.kind, regarding.uid ?? regarding.name, reason, action].join('/');
   const known = before.series.get(key);
-  const live = new Map([...before.series].filter(([, { lastMs }]) => now.ms - lastMs < SERIES_MS));
+  const live = new Map([...before.series].filter(([, { lastMs }]) => awayMs(now.ms, lastMs) < SERIES_MS));
   if (known !== undefined && live.has(key)) {
-    const isDue = now.ms - known.sentMs >= UPDATED_MS;
+    const isDue = awayMs(now.ms, known.sentMs) >= UPDATED_MS;
     const next = { ...known, count: known.count + 1, lastMs: now.ms, sentMs: isDue ? now.ms : known.sentMs };
     return { state: { ...before, series: live.set(key, next) }, call: isDue ? seriesCall(next, now) : undefined };
   }
-  const tokens = Math.min(BURST, before.tokens + (now.ms - before.atMs) * PER_MS);
+  const tokens = Math.min(BURST, before.tokens + Math.max(0, now.ms - before.atMs) * PER_MS);
   if (tokens < 1) return { state: { ...before, series: live, tokens, atMs: now.ms, dropped: before.dropped + 1 }, call: undefined };
   const name = `${regarding.name.slice(0, 200).replace(/[^a-z0-9]+$/, '')}.${source.run}${before.created.toString(16).padStart(4, '0')}`;
   const series = live.set(key, { namespace: namespaceOf(regarding), name, count: 1, lastMs: now.ms, sentMs: now.ms });

@@ -53,6 +53,14 @@ test('an event of a node has the name of the node as uid, so that kubectl descri
   });
 });
 
+test('after a step back of the wall clock by a day new events are created, and series are updated', () => {
+  const DAY = 86_400_000;
+  const eventAt = (at: number): ClusterEvent => ({ ...EVENT, regarding: { ...EVENT.regarding, uid: String(at % 2) } });
+  expect(calls([2 * DAY, DAY], eventAt).calls[1]).toMatchObject({ method: 'POST' });
+  expect(calls([2 * DAY, DAY]).calls[1]).toMatchObject({ method: 'POST' });
+  expect(calls([2 * DAY, 2 * DAY - 60_000]).calls[1]).toMatchObject({ method: 'PATCH' });
+});
+
 test('an event source may send 20 events at once, then ten a minute', () => {
   const eventAt = (at: number): ClusterEvent => ({ ...EVENT, regarding: { ...EVENT.regarding, uid: String(at) } });
   const { calls: made, state } = calls([...Array.from({ length: 25 }, () => 1_000_000), 1_006_000, 1_006_000], eventAt);
