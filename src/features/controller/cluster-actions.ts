@@ -12,7 +12,7 @@ import {
 import type { ClusterNode } from '../../core/cluster/cluster-node.js';
 import { isOutOfService } from '../../core/cluster/pod-gc.js';
 import { hasEnded, type ClusterPod } from '../../core/cluster/cluster-pod.js';
-import type { NoExecuteMode } from '../../core/cluster/condition-taints.js';
+import { isEvicted, type NoExecuteMode } from '../../core/cluster/condition-taints.js';
 import { answerText, deletionAnswer, type ApiAnswer } from '../../core/kubernetes/eviction-answer.js';
 import type { ClusterEvent } from '../../core/kubernetes/event-series.js';
 import { nodePath } from '../../core/kubernetes/node-condition-patch.js';
@@ -143,10 +143,9 @@ async function taint({ ask, log, count }: ActionParts, name: string, mode: NoExe
     if (answer.status === 404 || (answer.status === 409 && attempt === MAX_CONFLICTS)) return;
     if (answer.status === 409) continue;
     if (answer.status !== 200) throw new Refusal(`the taints of node ${name} cannot be changed`, answer);
-    const { taints } = (call.body as { readonly spec: { readonly taints: readonly { readonly key: string; readonly effect: string }[] } })
-      .spec;
+    const { taints } = (call.body as { readonly spec: Pick<ClusterNode, 'taints'> }).spec;
     log.info(`the taints of node ${name} are ${taints.map(({ key, effect }) => `${key}:${effect}`).join(', ') || 'none'} now`);
-    if (mode === 'set') count('tainted', node.node.zone);
+    if (!isEvicted(node.node) && isEvicted({ taints })) count('tainted', node.node.zone);
     return;
   }
 }

@@ -9,9 +9,13 @@ const SILENCE: ClusterEffect = { kind: 'silence', node: 'a' };
 const OUT_OF_SERVICE = [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }];
 
 /** What was sent for an effect, with a node of this state. */
-async function sent(effect: ClusterEffect, ready: string, more: { readonly taints?: readonly object[]; readonly isSilent?: boolean } = {}) {
+async function sent(
+  effect: ClusterEffect,
+  ready: string,
+  more: { readonly taints?: readonly object[]; readonly isSilent?: boolean; readonly counted?: string[] } = {},
+) {
   const calls: { readonly method: string; readonly body: unknown }[] = [];
-  const { taints = [], isSilent = true } = more;
+  const { taints = [], isSilent = true, counted } = more;
   const node = {
     metadata: { name: 'a', resourceVersion: '7' },
     spec: { taints },
@@ -30,7 +34,7 @@ async function sent(effect: ClusterEffect, ready: string, more: { readonly taint
     isSilent: () => isSilent,
     log: { info: () => undefined, warn: () => undefined },
     event: () => undefined,
-    count: () => undefined,
+    count: (what: string) => counted?.push(what),
   };
   await perform(parts, effect);
   return calls;
@@ -62,6 +66,17 @@ test('a taint of the controller with a value of another program gets its own val
   const [call] = await sent({ kind: 'taint', node: 'a', mode: 'set' }, 'Unknown', { taints: [unreachable as object] });
   const { spec } = call?.body as { readonly spec: { readonly taints: readonly { readonly effect: string; readonly value?: string }[] } };
   expect(spec.taints.map(({ effect, value = '' }) => `${effect} ${value}`).toSorted()).toEqual(['NoExecute ', 'NoSchedule ']);
+});
+
+test.each<[rule: string, ready: string, effects: readonly string[], counted: readonly string[]]>([
+  ['a node that gets its NoExecute taint counts', 'Unknown', [], ['tainted']],
+  ['a NoExecute taint that replaces another one does not', 'False', ['NoSchedule', 'NoExecute'], []],
+  ['the removal of taints does not', 'True', ['NoSchedule', 'NoExecute'], []],
+])('evictions of nodes: %s', async (_rule, ready, effects, expected) => {
+  const taints = effects.map((effect) => ({ key: 'node.kubernetes.io/unreachable', effect }));
+  const counted: string[] = [];
+  expect(await methods({ kind: 'taint', node: 'a', mode: 'set' }, ready, { taints, counted })).toEqual(['PATCH']);
+  expect(counted).toEqual(expected);
 });
 
 test('a request of the leader election waits a whole number of milliseconds', async () => {
