@@ -111,7 +111,8 @@ export function isUncordoned(node: unknown): boolean {
   return isCordonedByEvictd(node) && !isUnschedulable(node);
 }
 
-function isUnschedulable(node: unknown): boolean {
+/** @param node  as the API server has answered */
+export function isUnschedulable(node: unknown): boolean {
   return ((node ?? {}) as { readonly spec?: { readonly unschedulable?: boolean } }).spec?.unschedulable === true;
 }
 

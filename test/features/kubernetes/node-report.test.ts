@@ -248,6 +248,23 @@ test('a cordoned node is unschedulable in the cluster, also for a kubelet, and e
   expect([isCordoned(at), conditionsOf(at)]).toEqual([true, []]);
 });
 
+test('a cordon that was refused is tried again with the next report', async () => {
+  const at = await cluster();
+  let isDenied = true;
+  at.server.instead = ({ method, path, body }) =>
+    isDenied && method === 'PATCH' && path.endsWith('/node-1') && JSON.stringify(body).includes('unschedulable')
+      ? { code: 403, body: { kind: 'Status', message: 'no' } }
+      : undefined;
+  const { report: made, publish, log } = report(at);
+  publish(1, CORDONED);
+  await published(made);
+  expect([isCordoned(at), log]).toEqual([undefined, [expect.stringContaining('change that it is cordoned: it answers 403') as string]]);
+  isDenied = false;
+  made.skipped(400n * SECOND);
+  await published(made);
+  expect(isCordoned(at)).toBe(true);
+});
+
 test('after a reboot evictd uncordons the node, and does not cordon again what an operator uncordons with kubectl', async () => {
   const at = await cluster();
   const first = report(at);

@@ -1,6 +1,6 @@
 import { answerText, type ApiAnswer } from '../../../core/kubernetes/eviction-answer.js';
 import type { KubernetesConfig } from '../../../core/kubernetes/kubernetes-config.js';
-import { conditionPatch, cordonOf, isUncordoned, nodePath } from '../../../core/kubernetes/node-condition-patch.js';
+import { conditionPatch, cordonOf, isUncordoned, isUnschedulable, nodePath } from '../../../core/kubernetes/node-condition-patch.js';
 import { cordonPatch, taintPatch } from '../../../core/kubernetes/node-spec-patch.js';
 import type { ApiCall } from '../../../core/kubernetes/pod-call.js';
 import { isSameTaint, type Taint } from '../../../core/disruption/taint.js';
@@ -213,7 +213,7 @@ export class NodeReport implements StepListener {
       if (typeof answer === 'string') return answer;
       node = answer?.body ?? node;
     }
-    this.#hasCordoned = wanted.isCordoned;
+    this.#hasCordoned = wanted.isCordoned && (this.#hasCordoned || isUnschedulable(node));
     const cordon = wanted.isCordoned ? undefined : cordonOf(node, bootId);
     if (cordon !== undefined && this.#leavesCordon(node, wanted)) {
       const awaitsReport = cordon === 'other machine' && !isLeaving;
