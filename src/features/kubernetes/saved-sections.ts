@@ -25,5 +25,6 @@ export function savedDeletion(): z.ZodMiniType<PendingDeletion> {
 export function savedNode(): z.ZodMiniType<ReportedNode> {
   const taint = z.object({ key: z.string(), value: z.string(), effect: z.enum(TAINT_EFFECTS) });
   const node = { kubeconfig: z.optional(z.string()), nodeName: z.string(), taints: z.array(taint) };
-  return z.object({ ...node, isDrainKnown: z._default(z.boolean(), false) }) as unknown as z.ZodMiniType<ReportedNode>;
+  const known = { isDrainKnown: z._default(z.boolean(), false), hasCordoned: z._default(z.boolean(), false) };
+  return z.object({ ...node, ...known }) as unknown as z.ZodMiniType<ReportedNode>;
 }

@@ -265,6 +265,27 @@ test('a cordon that was refused is tried again with the next report', async () =
   expect(isCordoned(at)).toBe(true);
 });
 
+test('after a restart evictd does not cordon again what an operator has uncordoned with kubectl, but does at the next cordon', async () => {
+  const at = await cluster();
+  const saved: { section?: unknown } = {};
+  const first = report(at, {}, saved);
+  first.publish(1, CORDONED);
+  await published(first.report);
+  first.report.close();
+  const node = nodeOf(at);
+  if (node) at.server.store.put('nodes', { ...node, spec: {} });
+  const next = report(at, {}, saved);
+  next.publish(1, CORDONED);
+  await published(next.report);
+  expect(isCordoned(at)).toBeUndefined();
+  next.publish(2, {});
+  await published(next.report);
+  expect(saved.section).toMatchObject({ hasCordoned: false });
+  next.publish(3, CORDONED);
+  await published(next.report);
+  expect([isCordoned(at), saved.section]).toEqual([true, expect.objectContaining({ hasCordoned: true })]);
+});
+
 test('after a reboot evictd uncordons the node, and does not cordon again what an operator uncordons with kubectl', async () => {
   const at = await cluster();
   const first = report(at);

@@ -6,7 +6,7 @@ const { reason, ...former } = {
   ...{ message: 'evicting', graceSeconds: 30, next: 'condition' },
 };
 const deletion = { ...former, reason };
-const node = { nodeName: 'node-1', taints: [{ key: 'a', value: '', effect: 'NoSchedule' }], isDrainKnown: true };
+const node = { nodeName: 'node-1', taints: [{ key: 'a', value: '', effect: 'NoSchedule' }], isDrainKnown: true, hasCordoned: true };
 
 test.each<[rule: string, saved: unknown, expected: unknown]>([
   ['whole', deletion, deletion],
@@ -21,7 +21,11 @@ test.each<[rule: string, saved: unknown, expected: unknown]>([
 
 test.each<[rule: string, saved: unknown, expected: unknown]>([
   ['whole', node, node],
-  ['of an older evictd', { ...node, isDrainKnown: undefined }, { ...node, isDrainKnown: false }],
+  [
+    'of an older evictd',
+    { ...node, isDrainKnown: undefined, hasCordoned: undefined },
+    { ...node, isDrainKnown: false, hasCordoned: false },
+  ],
   ['with an unknown effect', { ...node, taints: [{ key: 'a', value: '', effect: 'x' }] }, undefined],
   ['without a name', { ...node, nodeName: 1 }, undefined],
 ])('a saved node that is %s', (_rule, saved, expected) => {

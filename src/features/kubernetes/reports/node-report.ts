@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { answerText, type ApiAnswer } from '../../../core/kubernetes/eviction-answer.js';
 import type { KubernetesConfig } from '../../../core/kubernetes/kubernetes-config.js';
 import { conditionPatch, cordonOf, isUncordoned, isUnschedulable, nodePath } from '../../../core/kubernetes/node-condition-patch.js';
@@ -34,6 +35,8 @@ interface Wanted {
   readonly isCordoned: boolean;
 }
 
+type Known = Pick<ReportedNode, 'isDrainKnown' | 'hasCordoned'>;
+
 /** The pause after a conflict. The limit of the client (5 requests a second) permits the reading and the patch again by then. */
 const CONFLICT_MS = 400;
 const CONFLICT_JITTER_MS = 600;
@@ -68,10 +71,8 @@ export class NodeReport implements StepListener {
   #staleTaints: readonly Taint[];
   /** The node shows nothing of evictd, and is to show nothing. */
   #isBare = false;
-  /** Another program that uncordons the node meanwhile has its way. */
-  #hasCordoned = false;
-  /** As in ReportedNode. Otherwise a cordon of this boot stays: the saved state was lost, and an operator may be draining the node. */
-  #isDrainKnown: boolean;
+  /** If no drain is known, a cordon of this boot stays: the saved state was lost, and an operator may be draining the node. */
+  #known: Known;
   #isCordonLogged = false;
   #reportedNs = 0n;
   #running: Promise<void> | undefined;
@@ -84,21 +85,21 @@ export class NodeReport implements StepListener {
   constructor(parts: NodeReportParts) {
     this.#parts = parts;
     const { nodeName, config, section, isLeaving } = parts;
-    const { before } = section;
-    const stale = before?.nodeName === nodeName ? before.taints : [];
-    this.#staleTaints = stale.filter((taint) => config.taint === undefined || !isSameTaint(taint, config.taint));
-    this.#isDrainKnown = before?.nodeName === nodeName && before.isDrainKnown;
+    const before = section.before?.nodeName === nodeName ? section.before : undefined;
+    const { taints = [], isDrainKnown = false, hasCordoned = false } = before ?? {};
+    this.#staleTaints = taints.filter((taint) => config.taint === undefined || !isSameTaint(taint, config.taint));
+    this.#known = { isDrainKnown, hasCordoned };
     if (!isLeaving) this.#save();
   }
 
   stepped({ state, input: { nowNs, request } }: Pick<Parameters<StepListener['stepped']>[0], 'state' | 'input'>): void {
     const isCordoned = state.drain !== undefined && !this.#parts.isLeaving;
     const conditions = this.#parts.isLeaving ? [] : state.conditions;
-    const isAsked = !this.#isDrainKnown && !this.#parts.isLeaving && (isCordoned || request?.kind === 'uncordon');
-    if (isAsked) this.#drainIsKnown();
+    const isAsked = !this.#known.isDrainKnown && !this.#parts.isLeaving && (isCordoned || request?.kind === 'uncordon');
+    const { isDrainKnown, hasCordoned } = this.#known;
+    this.#know({ isDrainKnown: isDrainKnown || isAsked, hasCordoned: hasCordoned && isCordoned });
     if (isAsked || conditions.join() !== this.#wanted?.conditions.join() || isCordoned !== this.#wanted.isCordoned) {
       this.#wanted = { conditions, isCordoned };
-      this.#hasCordoned &&= isCordoned;
       this.#report(nowNs);
     } else {
       this.skipped(nowNs);
@@ -213,7 +214,7 @@ export class NodeReport implements StepListener {
       if (typeof answer === 'string') return answer;
       node = answer?.body ?? node;
     }
-    this.#hasCordoned = wanted.isCordoned && (this.#hasCordoned || isUnschedulable(node));
+    this.#know({ ...this.#known, hasCordoned: wanted.isCordoned && (this.#known.hasCordoned || isUnschedulable(node)) });
     const cordon = wanted.isCordoned ? undefined : cordonOf(node, bootId);
     if (cordon !== undefined && this.#leavesCordon(node, wanted)) {
       const awaitsReport = cordon === 'other machine' && !isLeaving;
@@ -228,9 +229,9 @@ export class NodeReport implements StepListener {
 
   /** A cordon that evictd neither sets nor takes back. */
   #leavesCordon(node: unknown, { isCordoned }: Wanted): boolean {
-    if (isCordoned) return this.#hasCordoned;
+    if (isCordoned) return this.#known.hasCordoned;
     const cordon = cordonOf(node, this.#parts.bootId);
-    return cordon === 'this boot' ? !this.#isDrainKnown : cordon === 'other machine' || this.#parts.isLeaving;
+    return cordon === 'this boot' ? !this.#known.isDrainKnown : cordon === 'other machine' || this.#parts.isLeaving;
   }
 
   #cordonStays(because: keyof typeof CORDON_STAYS): void {
@@ -241,8 +242,9 @@ export class NodeReport implements StepListener {
     log.warn(`node ${nodeName} stays cordoned: ${why}`, { code: 'EVICTD_KUBERNETES_CORDON', hint });
   }
 
-  #drainIsKnown(): void {
-    this.#isDrainKnown = true;
+  #know(known: Known): void {
+    if (this.#parts.isLeaving || isDeepStrictEqual(known, this.#known)) return;
+    this.#known = known;
     this.#save();
   }
 
@@ -259,7 +261,7 @@ export class NodeReport implements StepListener {
     const { nodeName, section, isLeaving, config } = this.#parts;
     const { kubeconfig, taint } = config;
     const taints = [...this.#staleTaints, ...(taint ? [taint] : [])];
-    section.keep(isLeaving ? undefined : ({ kubeconfig, nodeName, taints, isDrainKnown: this.#isDrainKnown } satisfies ReportedNode));
+    section.keep(isLeaving ? undefined : ({ kubeconfig, nodeName, taints, ...this.#known } satisfies ReportedNode));
   }
 
   /**

@@ -9,6 +9,8 @@ export interface ReportedNode {
   readonly taints: readonly Taint[];
   /** evictd has cordoned it for a drain that it knows of, or an operator has asked since. */
   readonly isDrainKnown: boolean;
+  /** The node was unschedulable since evictd is cordoned: another program that uncordons it meanwhile has its way. */
+  readonly hasCordoned: boolean;
 }
 
 /** That of its configuration first, then those of earlier configurations. */
