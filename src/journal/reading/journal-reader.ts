@@ -80,7 +80,7 @@ export async function openFiles(paths: readonly string[]): Promise<OpenJournal> 
 }
 
 /** journal.jsonl.2, journal.jsonl.1, journal.jsonl. */
-async function pathsOf(directory: string, file: string): Promise<string[]> {
+export async function pathsOf(directory: string, file: string): Promise<string[]> {
   let entries: Dirent[];
   try {
     entries = await readdir(directory, { withFileTypes: true });

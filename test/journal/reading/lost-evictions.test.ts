@@ -12,9 +12,13 @@ const decided = (decision: number, fields?: object): object => part('decision', 
 const ended = (decision: number): object => part('outcome', decision);
 const goesOn = { resumed: { evictions: [{ decision: 1 }] } };
 
-async function lostIn(records: readonly object[]): Promise<unknown[]> {
+/** @param older  the records of evictions.jsonl.1, .2 and so on */
+async function lostIn(records: readonly object[], ...older: (readonly object[])[]): Promise<unknown[]> {
   const directory = temporaryDirectory();
-  writeFileSync(join(directory, 'evictions.jsonl'), records.map((each) => `${JSON.stringify(each)}\n`).join(''));
+  for (const [age, file] of [records, ...older].entries()) {
+    const name = age === 0 ? 'evictions.jsonl' : `evictions.jsonl.${String(age)}`;
+    writeFileSync(join(directory, name), file.map((each) => `${JSON.stringify(each)}\n`).join(''));
+  }
   return (await lostEvictions(directory, 'machine', 'now')).map(({ decision }) => decision);
 }
 
@@ -31,4 +35,24 @@ test.each<[rule: string, records: object[], lost: number[]]>([
   ['the beginning of the run is in an older file', [decided(1)], [1]],
 ])('%s', async (_rule, records, lost) => {
   expect(await lostIn(records)).toEqual(lost);
+});
+
+test.each<[rule: string, files: [newest: object[], ...older: object[][]], lost: number[]]>([
+  ['the start of this boot began a new file', [[start('now')], [start('before'), decided(1)]], [1]],
+  ['the last run fills several files', [[ended(3)], [decided(2), decided(3)], [start('before'), decided(1)]], [1, 2]],
+  [
+    'an outcome in a newer file',
+    [
+      [ended(1), start('now')],
+      [start('before'), decided(1)],
+    ],
+    [],
+  ],
+  ['a run before the last one', [[start('before')], [start('before'), decided(1)]], []],
+])('in rotated files: %s', async (_rule, files, lost) => {
+  expect(await lostIn(...files)).toEqual(lost);
+});
+
+test('no eviction was in flight where there is no file', async () => {
+  expect(await lostEvictions(temporaryDirectory(), 'machine', 'now')).toEqual([]);
 });
