@@ -43,7 +43,8 @@ export async function endOrderly(parts: EndingParts): Promise<void> {
   }
   if (!shutdown.lasts) await releaseHeldUnits(monitor.remaining, parts, RELEASED_MS);
   journal.record({ ...stopRecord(), ...kernelKills.counted });
-  const [written] = await Promise.all([journal.close(CLOSE_MS), recorder?.flush(CLOSE_MS)]);
+  // The journal stays open: a record that comes while the recorder waits for a disk is in the ring for the next evictd.
+  const [written] = await Promise.all([journal.flush(CLOSE_MS), recorder?.flush(CLOSE_MS)]);
   if (!written) {
     log.warn(
       'the last journal records are in the runtime directory only: the next evictd, or `evictd restore`, moves them to the journal',

@@ -131,8 +131,10 @@ export class Ring {
     this.before = this.undrained = [];
   }
 
+  /** What follows is written to no file: the number of the descriptor may belong to another file by then. */
   close(): void {
     this.#file?.close();
+    this.#file = undefined;
   }
 
   #writeHeader(file: FixedFile): void {

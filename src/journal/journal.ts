@@ -158,12 +158,15 @@ export class Journal {
   /**
    * Returns whether everything is in the state directory, after at most `timeoutMs`; false also while a write hangs.
    */
-  async close(timeoutMs: number): Promise<boolean> {
+  async flush(timeoutMs: number): Promise<boolean> {
     while (this.#writeOne());
-    const written = await this.#writer.flush(timeoutMs);
+    return this.#writer.flush(timeoutMs);
+  }
+
+  /** A record after this goes to the state directory only. May be called twice. */
+  close(): void {
     this.#closed = true;
     this.#ring.close();
-    return written;
   }
 
   #writeNext(): void {

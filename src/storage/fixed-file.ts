@@ -22,17 +22,26 @@ export interface ExistingFile {
  * allocation. It never grows.
  */
 export class FixedFile {
-  constructor(
-    private readonly fd: number,
-    readonly sizeBytes: number,
-  ) {}
+  #fd: number | undefined;
 
-  write(bytes: Buffer, length: number, at: number): void {
-    writeSync(this.fd, bytes, 0, length, at);
+  constructor(
+    fd: number,
+    readonly sizeBytes: number,
+  ) {
+    this.#fd = fd;
   }
 
+  /** Throws Node's errors, and after `close`: another file may have the number of the descriptor by then. */
+  write(bytes: Buffer, length: number, at: number): void {
+    if (this.#fd === undefined) throw new Error('the file is closed');
+    writeSync(this.#fd, bytes, 0, length, at);
+  }
+
+  /** May be called twice. */
   close(): void {
-    closeSync(this.fd);
+    const fd = this.#fd;
+    this.#fd = undefined;
+    if (fd !== undefined) closeSync(fd);
   }
 }
 

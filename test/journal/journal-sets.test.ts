@@ -9,6 +9,7 @@ import type { JournalLimits } from '../../src/journal/journal-files.js';
 import { Ring, undrainedRecords } from '../../src/journal/journal-ring.js';
 import type { JournalRecord } from '../../src/journal/records/record.js';
 import { isEvictionRecord, isKeptRecord } from '../../src/journal/kept-records.js';
+import { closeJournal } from '../support/close-journal.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
 
 let directory: string;
@@ -100,7 +101,7 @@ test('a workload that is evicted repeatedly pushes no older eviction out, also a
     if (serial === 20) it = journal(limits); // the one before never closes its ring
     await written(it, ofVictim(outcome(serial), '/flapping'));
   }
-  expect(await it.close(5_000)).toBe(true);
+  expect(await closeJournal(it)).toBe(true);
   expect(numbers('evictions.jsonl', 'decision')).toEqual([1, 2, 3, 5, 9, 17, 33]);
   expect(numbers('evictions.jsonl', 'outcome')).toEqual([1, 2, 3, 5, 9, 17, 33]);
   expect(numbers('journal.jsonl', 'outcome')).not.toContain(1);
@@ -110,7 +111,7 @@ test('a workload that is evicted repeatedly pushes no older eviction out, also a
 test('other records do not push out a decision and its outcome', async () => {
   const it = journal({ maxBytes: 4096, maxFiles: 2 });
   for (const record of [decision(1), outcome(1), ...Array.from({ length: 10 }, () => other(1500))]) await written(it, record);
-  expect(await it.close(5_000)).toBe(true);
+  expect(await closeJournal(it)).toBe(true);
   expect(new Set(types('journal.jsonl'))).toEqual(new Set(['alert']));
   expect(types('evictions.jsonl')).toEqual(['decision', 'outcome']);
 });
@@ -118,7 +119,7 @@ test('other records do not push out a decision and its outcome', async () => {
 test('the files of evictions have a size limit, too', async () => {
   const it = journal({ maxBytes: 4096, maxFiles: 2 });
   for (let serial = 1; serial <= 10; serial += 1) await written(it, { ...decision(serial), more: 'x'.repeat(1500) });
-  expect(await it.close(5_000)).toBe(true);
+  expect(await closeJournal(it)).toBe(true);
   expect(readdirSync(state)).toContain('evictions.jsonl.1');
   expect(types('evictions.jsonl').length).toBeLessThan(10);
 });
@@ -136,7 +137,7 @@ test.each<[rule: string, before: 'journal.jsonl' | 'evictions.jsonl']>([
   const next = journal();
   expect(next.recovered).toBe(1);
   next.record(outcome(1));
-  expect(await next.close(5_000)).toBe(true);
+  expect(await closeJournal(next)).toBe(true);
   for (const file of ['journal.jsonl', 'evictions.jsonl'] as const) expect(types(file)).toEqual(['decision', 'outcome']);
   expect(undrainedRecords(ring())).toEqual([]);
 });
@@ -148,7 +149,7 @@ test('the ring keeps a decision until journal and eviction file have it', async 
   it.record(decision(1));
   it.record(other());
   await vi.waitFor(() => expect(types('journal.jsonl')).toEqual(['decision', 'alert']), 20_000);
-  expect(await it.close(200)).toBe(false);
+  expect(await closeJournal(it, 200)).toBe(false);
   expect(undrainedRecords(ring()).map(({ text }) => (JSON.parse(text) as { type: string }).type)).toEqual(['decision', 'alert']);
   const reader = await open(join(state, 'evictions.jsonl'), constants.O_RDONLY | constants.O_NONBLOCK); // unblocks the waiting thread
   await vi.waitFor(() => {
@@ -162,7 +163,7 @@ test('a state directory that hangs blocks one thread, because the second write w
   execFileSync('mkfifo', [join(state, 'journal.jsonl')]);
   const it = journal();
   it.record(decision(1));
-  expect(await it.close(500)).toBe(false);
+  expect(await closeJournal(it, 500)).toBe(false);
   expect(readdirSync(state)).toEqual(['journal.jsonl']);
   const reader = await open(join(state, 'journal.jsonl'), constants.O_RDONLY | constants.O_NONBLOCK); // unblocks the waiting thread
   await vi.waitFor(() => {
@@ -179,7 +180,7 @@ test('while the state directory cannot be written, other records push a decision
   expect(lost).toBeGreaterThan(0);
   expect(undrainedRecords(ring())[0]?.text).toContain('"type":"decision"');
   rmSync(state);
-  expect(await it.close(5_000)).toBe(true);
+  expect(await closeJournal(it)).toBe(true);
   expect(types('journal.jsonl')).not.toContain('decision');
   expect(types('evictions.jsonl')).toEqual(['decision']);
 });

@@ -21,6 +21,7 @@ import { JournalFiles, type JournalLimits } from '../../src/journal/journal-file
 import { Journal } from '../../src/journal/journal.js';
 import { undrainedRecords } from '../../src/journal/journal-ring.js';
 import { native } from '../../src/native/index.js';
+import { closeJournal } from '../support/close-journal.js';
 import { fullFilesystem } from '../support/full-filesystem.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
 
@@ -71,7 +72,7 @@ test('records become JSON Lines in order, each with time and node', async () => 
   const it = journal();
   it.record(record('one'));
   it.record(record('two'));
-  expect(await it.close(5_000)).toBe(true);
+  expect(await closeJournal(it)).toBe(true);
   const [one, two] = lines().map((line) => JSON.parse(line) as Record<string, unknown>);
   expect(one).toMatchObject({ type: 'alert', node: 'machine', message: 'one' });
   expect(one?.time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -84,7 +85,7 @@ test('a torn last line is ended before the next record', async () => {
   writeFileSync(join(state, 'journal.jsonl'), '{"type":"decision","torn');
   const it = journal();
   it.record(record('after'));
-  await it.close(5_000);
+  await closeJournal(it);
   expect(lines()).toEqual([
     '{"type":"decision","torn',
     expect.stringMatching(/"type":"torn",.*"bytes":24,/),
@@ -97,7 +98,7 @@ test('a complete last line is not followed by an empty one', async () => {
   appendFileSync(join(state, 'journal.jsonl'), '{}\n');
   const it = journal();
   it.record(record('after'));
-  await it.close(5_000);
+  await closeJournal(it);
   expect(lines()).toHaveLength(2);
 });
 
@@ -105,16 +106,16 @@ test('with an unwritable state directory the error is counted, and the records f
   writeFileSync(state, 'a file where the directory should be');
   const it = journal();
   it.record(record('kept'));
-  expect(await it.close(5_000)).toBe(false);
+  expect(await closeJournal(it)).toBe(false);
   expect(errors).toHaveLength(1);
   rmSync(state);
   const next = journal();
   expect(next.recovered).toBe(1);
-  expect(await next.close(5_000)).toBe(true);
+  expect(await closeJournal(next)).toBe(true);
   expect(lines().map((line) => JSON.parse(line) as unknown)).toEqual([expect.objectContaining({ message: 'kept' })]);
   const third = journal();
   expect(third.recovered).toBe(0);
-  await third.close(5_000);
+  await closeJournal(third);
 });
 
 test('a state directory that hangs delays no caller, and the records are written when it answers', async () => {
@@ -122,7 +123,7 @@ test('a state directory that hangs delays no caller, and the records are written
   execFileSync('mkfifo', [join(state, 'journal.jsonl')]); // opening a FIFO for writing waits for a reader
   const it = journal();
   it.record(record('waits'));
-  expect(await it.close(50)).toBe(false);
+  expect(await closeJournal(it, 50)).toBe(false);
   expect(it.waitingMs).toBeGreaterThan(0);
   const reader = await open(join(state, 'journal.jsonl'), constants.O_RDONLY | constants.O_NONBLOCK); // unblocks the waiting thread
   await vi.waitFor(() => {
@@ -132,7 +133,7 @@ test('a state directory that hangs delays no caller, and the records are written
   rmSync(join(state, 'journal.jsonl'));
   const next = journal();
   expect(next.recovered).toBe(1);
-  await next.close(5_000);
+  await closeJournal(next);
   expect(lines()[0]).toContain('"waits"');
 });
 
@@ -141,7 +142,7 @@ test('records that are added while others are written are in the state directory
   it.record(record('first'));
   await new Promise(setImmediate); // the write is under way
   it.record(record('second'));
-  expect(await it.close(5_000)).toBe(true);
+  expect(await closeJournal(it)).toBe(true);
   expect(lines()).toHaveLength(2);
 });
 
@@ -157,11 +158,11 @@ test.each([
       const it = journal();
       for (let i = 0; i < 40; i += 1) it.record(record(`${String(i)} ${'x'.repeat(4_000)}`));
       await vi.waitFor(() => expect(errors).not.toHaveLength(0));
-      if (restarts) expect(await it.close(5_000)).toBe(false);
+      if (restarts) expect(await closeJournal(it)).toBe(false);
       execFileSync('mount', ['-o', 'remount,size=1m', state]);
       const next = restarts ? journal() : it;
       await vi.waitFor(() => expect(isDrained()).toBe(true), { timeout: 20_000 }); // the retry comes after a second
-      expect(await next.close(5_000)).toBe(true);
+      expect(await closeJournal(next)).toBe(true);
       const torn = lines().findIndex((line) => line.includes('"type":"torn"'));
       expect(torn).toBeGreaterThan(5);
       expect(lines()[torn - 1]).toMatch(/^\{"time".*[^}]$/);
@@ -208,7 +209,7 @@ async function write(it: Journal, from: number, to: number): Promise<void> {
 test('a full file becomes .1, .1 becomes .2, and the oldest is deleted, without a gap and no file too large', async () => {
   const it = journal({ maxBytes: 64 * 1024 });
   await write(it, 0, 60);
-  expect(await it.close(5_000)).toBe(true);
+  expect(await closeJournal(it)).toBe(true);
   expect(readdirSync(state).sort()).toEqual(['journal.jsonl', 'journal.jsonl.1', 'journal.jsonl.2', 'journal.jsonl.next']);
   for (const name of readdirSync(state)) expect(statSync(join(state, name)).size).toBeLessThanOrEqual(64 * 1024);
   const kept = numbers('journal.jsonl.2', 'journal.jsonl.1', 'journal.jsonl');
@@ -220,18 +221,18 @@ test('a full file becomes .1, .1 becomes .2, and the oldest is deleted, without 
 test('fewer files are kept after a restart with a smaller number', async () => {
   const many = journal({ maxBytes: 64 * 1024, maxFiles: 5 });
   await write(many, 0, 70);
-  await many.close(5_000);
+  await closeJournal(many);
   expect(readdirSync(state)).toContain('journal.jsonl.4');
   const few = journal({ maxBytes: 64 * 1024, maxFiles: 2 });
   await write(few, 70, 90);
-  await few.close(5_000);
+  await closeJournal(few);
   expect(readdirSync(state).sort()).toEqual(['journal.jsonl', 'journal.jsonl.1', 'journal.jsonl.next']);
 });
 
 test('the space of a file and of the next one is reserved, and their size is that of their records', async () => {
   const it = journal();
   it.record(record('one'));
-  await it.close(5_000);
+  await closeJournal(it);
   const [file, next] = ['journal.jsonl', 'journal.jsonl.next'].map((name) => statSync(join(state, name)));
   expect(file?.size).toBeLessThan(1000);
   expect(file && file.blocks * 512).toBeGreaterThanOrEqual(1 << 20);
@@ -250,7 +251,7 @@ test('two writers of one journal lose no record when it is rotated', async () =>
     other.record(record(`${String(100 + number)} ${'x'.repeat(4_000)}`));
     await new Promise((resolve) => setTimeout(resolve, 3));
   }
-  expect(await Promise.all([one.close(5_000), other.close(5_000)])).toEqual([true, true]);
+  expect(await Promise.all([closeJournal(one), closeJournal(other)])).toEqual([true, true]);
   const names = readdirSync(state).filter((name) => name !== 'journal.jsonl.next');
   expect(names.length).toBeGreaterThan(1);
   expect(numbers(...names).sort((a, b) => a - b)).toEqual([...counting(0, 60), ...counting(100, 160)]);
@@ -261,7 +262,7 @@ test('a file that was renamed is replaced by a new one', async () => {
   await write(it, 0, 1);
   renameSync(join(state, 'journal.jsonl'), join(state, 'moved'));
   await write(it, 1, 2);
-  await it.close(5_000);
+  await closeJournal(it);
   expect([numbers('moved'), numbers('journal.jsonl')]).toEqual([[0], [1]]);
 });
 
@@ -270,14 +271,14 @@ test('records that an earlier run has written without a mark are not written aga
   killed.record(record('0 written'));
   killed.record(record('1 not written'));
   const ring = readFileSync(join(directory, 'journal-test')); // as after a SIGKILL
-  await killed.close(5_000);
+  await closeJournal(killed);
   const [first] = lines();
   writeFileSync(join(state, 'journal.jsonl'), `${first ?? ''}\n`);
   writeFileSync(join(directory, 'journal-test'), ring);
   const next = journal();
   expect(next.recovered).toBe(2);
   next.record(record('2 of the next run'));
-  expect(await next.close(5_000)).toBe(true);
+  expect(await closeJournal(next)).toBe(true);
   expect(numbers('journal.jsonl')).toEqual([0, 1, 2]);
 });
 
@@ -285,11 +286,11 @@ test('no record is written if the earlier run has written all', async () => {
   const killed = journal();
   killed.record(record('0 written'));
   const ring = readFileSync(join(directory, 'journal-test'));
-  await killed.close(5_000);
+  await closeJournal(killed);
   writeFileSync(join(directory, 'journal-test'), ring);
   const next = journal();
   expect(next.recovered).toBe(1);
-  expect(await next.close(5_000)).toBe(true);
+  expect(await closeJournal(next)).toBe(true);
   expect(numbers('journal.jsonl')).toEqual([0]);
   expect(isDrained()).toBe(true);
 });
@@ -305,7 +306,7 @@ test('on a full disk the reserved space is used, and then the oldest records mak
       writeFileSync(join(state, 'filler'), Buffer.alloc(1 << 20));
     }).toThrow('ENOSPC');
     await write(it, 1, 100);
-    expect(await it.close(5_000)).toBe(true);
+    expect(await closeJournal(it)).toBe(true);
     expect(errors).toEqual([]);
     const names = ['journal.jsonl.2', 'journal.jsonl.1', 'journal.jsonl'].filter((name) => readdirSync(state).includes(name));
     const kept = numbers(...names);
@@ -322,7 +323,7 @@ test('a filesystem that cannot reserve is reported once, and still written', asy
   try {
     const it = journal({ maxBytes: 64 * 1024 });
     await write(it, 0, 40);
-    expect(await it.close(5_000)).toBe(true);
+    expect(await closeJournal(it)).toBe(true);
     expect(unreserved).toMatchObject([{ code: 'EOPNOTSUPP' }]);
     expect(numbers('journal.jsonl.2', 'journal.jsonl.1', 'journal.jsonl')).toEqual(counting(0, 40));
   } finally {
@@ -344,7 +345,7 @@ test('without space for the ring records go to the state directory, and the ring
   expect(rings).toMatchObject([{ code: 'ENOSPC' }, undefined]);
   it.record(record('two'));
   expect(undrainedRecords(join(full.directory, 'journal-test'))).toMatchObject([{ text: expect.stringContaining('"two"') as string }]);
-  expect(await it.close(5_000)).toBe(true);
+  expect(await closeJournal(it)).toBe(true);
   expect(lines()).toHaveLength(2);
   expect(errors).toEqual([]);
 });
@@ -374,7 +375,7 @@ test('a torn line of another evictd is ended before the next record', async () =
   await write(it, 0, 1);
   appendFileSync(join(state, 'journal.jsonl'), '{"time":"of another');
   await write(it, 1, 2);
-  await it.close(5_000);
+  await closeJournal(it);
   expect(lines()).toEqual([
     expect.stringContaining('"0 xxx'),
     '{"time":"of another',
@@ -387,7 +388,7 @@ describe('a journal killed in the middle of a rotation, with the full file under
   const interrupted = async (): Promise<void> => {
     const it = journal({ maxBytes: 64 * 1024 });
     await write(it, 0, 15); // one more is too much
-    await it.close(5_000);
+    await closeJournal(it);
     linkSync(join(state, 'journal.jsonl'), join(state, 'journal.jsonl.1'));
   };
   const files = (): string[] => readdirSync(state).filter((name) => name.startsWith('journal.jsonl'));
@@ -396,7 +397,7 @@ describe('a journal killed in the middle of a rotation, with the full file under
     await interrupted();
     const next = journal({ maxBytes: 64 * 1024 });
     await write(next, 15, 20);
-    await next.close(5_000);
+    await closeJournal(next);
     expect(files()).toEqual(['journal.jsonl', 'journal.jsonl.1', 'journal.jsonl.next']);
     expect(numbers('journal.jsonl.1', 'journal.jsonl')).toEqual(counting(0, 20));
     expect(statSync(join(state, 'journal.jsonl.1')).nlink).toBe(1);
@@ -410,12 +411,12 @@ describe('a journal killed in the middle of a rotation, with the full file under
     full.fill();
     const next = journal({ maxBytes: 64 * 1024 });
     for (let number = 15; number < 18; number += 1) next.record(record(`${String(number)} ${'x'.repeat(4_000)}`));
-    await next.close(5_000);
+    await closeJournal(next);
     expect(wholeNumbers(['journal.jsonl']).slice(0, 15)).toEqual(counting(0, 15));
     full.free();
     const third = journal({ maxBytes: 64 * 1024 });
     await write(third, 18, 20);
-    await third.close(5_000);
+    await closeJournal(third);
     expect(wholeNumbers(files())).toEqual(counting(0, 20));
   });
 
@@ -424,14 +425,14 @@ describe('a journal killed in the middle of a rotation, with the full file under
     state = full.directory;
     const it = journal({ maxBytes: 64 * 1024 });
     await write(it, 0, 20);
-    await it.close(5_000);
+    await closeJournal(it);
     const kept = readFileSync(join(state, 'journal.jsonl.1'));
     linkSync(join(state, 'journal.jsonl.1'), join(state, 'kept'));
     rmSync(join(state, 'journal.jsonl.next'));
     full.fill();
     const next = journal({ maxBytes: 64 * 1024 });
     for (let number = 20; number < 40; number += 1) next.record(record(`${String(number)} ${'x'.repeat(4_000)}`));
-    await next.close(5_000);
+    await closeJournal(next);
     expect(readFileSync(join(state, 'kept')).equals(kept)).toBe(true);
   });
 });
@@ -442,3 +443,16 @@ function wholeNumbers(names: readonly string[]): number[] {
   const messages = texts.flatMap((line) => /"message":"(\d+) x{4000}"\}$/.exec(line)?.[1] ?? []);
   return [...new Set(messages.map(Number))].sort((a, b) => a - b);
 }
+
+test('a record after the end of the journal is written into no file that has the number of its descriptor', async () => {
+  const it = journal();
+  await closeJournal(it);
+  const others = Array.from({ length: 50 }, (_, number) => join(directory, `other-${String(number)}`));
+  const open = others.map((path) => openSync(path, 'w'));
+  it.record(record('late'));
+  expect(await it.flush(5_000)).toBe(true);
+  expect(lines()).toHaveLength(1);
+  expect(others.filter((path) => statSync(path).size > 0)).toEqual([]);
+  expect(errors).toEqual([]);
+  for (const file of open) closeSync(file);
+});

@@ -31,6 +31,7 @@ import { StateKeeper } from '../../src/state/state-keeper.js';
 import { condition, NOTIFY } from '../core/ladder/policies.js';
 import { candidates, Mi, observations, onDisk, policy, SECOND, threshold, workload } from '../core/support.js';
 import { Timeline } from '../core/timeline.js';
+import { closeJournal } from '../support/close-journal.js';
 import { eventually } from '../support/eventually.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
 
@@ -70,7 +71,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   monitor?.stop();
-  await journal.close(1_000);
+  await closeJournal(journal, 1_000);
 });
 
 class PlayedNode implements Node {

@@ -47,7 +47,7 @@ export function publish({ options, node: { identity }, inForce, instance, log, c
   const status = new Status();
   configureStatus(status, config);
   status.safeMode = safeMode?.because;
-  const journal = openJournal(config, { node: identity.name, instance, dryRun, log });
+  const journal = closers.add(openJournal(config, { node: identity.name, instance, dryRun, log }));
   const registry = new MetricsRegistry(status, {
     version: manifest.version,
     dryRun,

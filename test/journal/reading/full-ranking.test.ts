@@ -8,6 +8,7 @@ import { openJournal } from '../../../src/journal/reading/journal-reader.js';
 import { Journal, ringPath } from '../../../src/journal/journal.js';
 import { undrainedRecords } from '../../../src/journal/journal-ring.js';
 import { decisionRecord, rankingRecords } from '../../../src/journal/records/decision-record.js';
+import { closeJournal } from '../../support/close-journal.js';
 import { eventually } from '../../support/eventually.js';
 import { temporaryDirectory } from '../../support/temporary-directory.js';
 import { decisionAmong } from '../decision.js';
@@ -61,7 +62,7 @@ test('a decision among 10,000 candidates is in the ring when it is recorded, and
   const [first] = undrainedRecords(ringPath(directory, 'machine'));
   expect(JSON.parse(first?.text ?? '')).toMatchObject({ type: 'decision', victim: { id: decision.victim.workload.id } });
   journal.record({ ...outcome, victim: { id: decision.victim.workload.id } }); // before the ranking is written
-  expect(await journal.close(20_000)).toBe(true);
+  expect(await closeJournal(journal, 20_000)).toBe(true);
   expect(journal.lost).toBe(0);
   for (const backwards of [false, true]) {
     const found = await evictions(backwards);
@@ -82,7 +83,7 @@ test('a long ranking pushes no record out of the ring while the state directory 
     return texts.length > 10 && texts;
   });
   for (let round = 0; round < 3; round += 1) journal.recordLater(records);
-  await journal.close(1);
+  await closeJournal(journal, 1);
   const texts = undrainedRecords(ringPath(directory, 'machine')).map(({ text }) => JSON.parse(text) as JournalRecord);
   expect(texts[0]?.type).toBe('decision');
   expect(texts.length).toBeLessThan(records.length);
