@@ -1,5 +1,6 @@
 import * as crypto from 'node:crypto';
 import { join } from 'node:path';
+import { bytesOfText } from '../core/name/byte-text.js';
 import { MAX_SOCKET_BYTES } from '../core/name/socket-path.js';
 import { makeDirectorySync } from '../storage/directory.js';
 import { HostError, UnavailableError, messageOf } from '../errors.js';
@@ -62,12 +63,13 @@ export function takeInstanceLock(runtimeDirectory: string, node: LockedNode, fil
   };
 }
 
-/** 'machine', 'cgroup-%2Fworkload.slice'; a hash where the name is too long for a file. */
+/** 'machine', 'cgroup-%2Fworkload.slice'; a hash where the name is too long for a file, or not UTF-8. */
 export function instanceName({ cgroup }: Pick<LockedNode, 'cgroup'>, dryRun = false): string {
   const ending = dryRun ? '-dry-run' : '';
   if (cgroup === undefined) return `machine${ending}`;
-  const name = encodeURIComponent(cgroup);
-  return `cgroup-${name.length <= 200 ? name : crypto.createHash('sha256').update(cgroup).digest('hex')}${ending}`;
+  const name = cgroup.isWellFormed() ? encodeURIComponent(cgroup) : undefined; // it throws on a lone surrogate
+  const isShort = name !== undefined && name.length <= 200;
+  return `cgroup-${isShort ? name : crypto.createHash('sha256').update(bytesOfText(cgroup)).digest('hex')}${ending}`;
 }
 
 /** The control socket of an instance; a hash of its name where the path is too long for a socket. */

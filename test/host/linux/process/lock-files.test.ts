@@ -2,6 +2,7 @@ import manifest from '../../../../package.json' with { type: 'json' };
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { textOfBytes } from '../../../../src/core/name/byte-text.js';
 import { controlSocketPath } from '../../../../src/host/instance-lock.js';
 import { lockInstance, instanceName, type InstanceLock } from '../../../../src/host/linux/process/lock-files.js';
 import { native } from '../../../../src/native/index.js';
@@ -82,6 +83,13 @@ test('a path may be longer than a file name', () => {
   const [one, other] = [`/${'a'.repeat(300)}/b`, `/${'a'.repeat(300)}/c`].map((cgroup) => instanceName(guarded(cgroup)));
   expect(one?.length).toBeLessThan(255);
   expect(one).not.toBe(other);
+});
+
+test('a path may have a byte that is not UTF-8', () => {
+  const [one, other] = [0xfe, 0xff].map((byte) => instanceName(guarded(textOfBytes(Uint8Array.of(0x2f, byte)))));
+  expect(one).toMatch(/^cgroup-[0-9a-f]{64}$/);
+  expect(one).not.toBe(other);
+  lock(guarded(textOfBytes(Uint8Array.of(0x2f, 0xff))));
 });
 
 test.each<[rule: string, directory: string, instance: string, expected: RegExp]>([
