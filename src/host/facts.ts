@@ -33,13 +33,15 @@ export interface PressureFacts {
 }
 
 /** Bytes. */
+/** undefined: not readable. */
 export interface MemoryFacts {
   readonly overcommitMemory: number | undefined;
+  /** 0: not readable. */
   readonly totalBytes: bigint;
-  readonly commitLimitBytes: bigint;
-  readonly swapBytes: bigint;
+  readonly commitLimitBytes: bigint | undefined;
+  readonly swapBytes: bigint | undefined;
   /** The names in /proc/swaps. */
-  readonly swaps: readonly string[];
+  readonly swaps: readonly string[] | undefined;
   readonly swappiness: number | undefined;
 }
 

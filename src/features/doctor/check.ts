@@ -62,6 +62,11 @@ export function unseen(id: string, what: string, { unseen: reason }: Unseen, fix
   return degraded(id, `unknown ${what}: ${reason}`, fix, { unseen: reason });
 }
 
+/** Files of the kernel that could not be read, though every user may: something hides them. */
+export function hidden(id: string, what: string, paths: readonly string[]): Check {
+  return unseen(id, what, { unseen: `cannot read ${paths.join(' and ')}` }, 'mount all of /proc: a sandbox hides a part of it');
+}
+
 /** The worst status; ok without checks. */
 export function worstOf(checks: readonly Pick<Check, 'status'>[]): CheckStatus {
   if (checks.some(({ status }) => status === 'broken')) return 'broken';

@@ -1,4 +1,4 @@
-import { broken, degraded, ok, command } from '../check.js';
+import { broken, degraded, hidden, ok, command } from '../check.js';
 import { defineCheck } from '../check-kind.js';
 import { type KernelFeature, hasSystemd, isUnseen } from '../../../host/facts.js';
 import { PSI_OFF_HINT } from '../../../config/lint/thresholds/readings.js';
@@ -82,10 +82,14 @@ export const clockCheck = defineCheck('kernel.clock', ['clock'], ({ clock: { boo
   return ok(id, `boot ID ${bootId}`, details);
 });
 
-/** undefined: not readable, or this kernel has no such setting. */
+const PANIC_ON_OOM = '/proc/sys/vm/panic_on_oom';
+const KILL_ALLOCATING_TASK = '/proc/sys/vm/oom_kill_allocating_task';
+
+/** undefined: not readable. */
 interface OomSettings {
   readonly panicOnOom: number | undefined;
   readonly killAllocatingTask: number | undefined;
+  /** undefined also where the kernel has no such setting. */
   readonly minTtlMs: number | undefined;
 }
 
@@ -95,13 +99,15 @@ interface OomSettings {
  */
 export const oomCheck = defineCheck('kernel.oom', ['kernelFile'], ({ kernelFile }, id) => {
   const settings: OomSettings = {
-    panicOnOom: numberIn(kernelFile('/proc/sys/vm/panic_on_oom')),
-    killAllocatingTask: numberIn(kernelFile('/proc/sys/vm/oom_kill_allocating_task')),
+    panicOnOom: numberIn(kernelFile(PANIC_ON_OOM)),
+    killAllocatingTask: numberIn(kernelFile(KILL_ALLOCATING_TASK)),
     minTtlMs: numberIn(kernelFile('/sys/kernel/mm/lru_gen/min_ttl_ms')),
   };
   const found = problemsOf(settings);
   const { panicOnOom = null, killAllocatingTask = null, minTtlMs = null } = settings;
   const details = { panicOnOom, killAllocatingTask, minTtlMs };
+  const unread = [...(panicOnOom === null ? [PANIC_ON_OOM] : []), ...(killAllocatingTask === null ? [KILL_ALLOCATING_TASK] : [])];
+  if (found.length === 0 && unread.length > 0) return hidden(id, 'what the kernel does when memory runs out', unread);
   if (found.length === 0) return ok(id, 'when memory runs out, the kernel kills by oom_score', details);
   return degraded(id, found.map(({ summary }) => summary).join('; '), [...new Set(found.map(({ fix }) => fix))].join('; '), details);
 });

@@ -19,7 +19,7 @@ export function checkSystemdOomd(
     return degraded(id, `${process}: unknown which cgroups it monitors: ${settings.unseen}`, `see oomctl; ${off} stops it`, {
       monitored: null,
     });
-  const monitored = parseOomctl(settings).filter(({ why }) => why === 'pressure' || swapBytes > 0n);
+  const monitored = parseOomctl(settings).filter(({ why }) => why === 'pressure' || swapBytes !== 0n);
   const details = { monitored: monitored.map(({ path, why, limit }) => ({ path, why, limit })) };
   if (monitored.length === 0)
     return ok(id, `${process} monitors no cgroup${swapBytes === 0n ? ' for pressure, and there is no swap' : ''}`, details);

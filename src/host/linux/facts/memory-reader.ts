@@ -1,5 +1,5 @@
 import type { MemoryFacts, PressureFacts } from '../../facts.js';
-import { numberIfAny, textIfAny } from './text-file.js';
+import { numberIn, textIfAny } from './text-file.js';
 import { closeSync, openSync, readSync, readFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { gunzipSync } from 'node:zlib';
@@ -7,16 +7,20 @@ import { attempt, errnoName, messageOf } from '../../../errors.js';
 import type { Binding } from '../../../native/binding.js';
 import { allowedPsiWindow, SHORTEST_PSI_WINDOW_US } from '../pressure/pressure.js';
 
-export function readMemory(): MemoryFacts {
-  const meminfo = textIfAny('/proc/meminfo') ?? '';
-  const bytes = (key: string): bigint => BigInt(new RegExp(`^${key}:\\s+(\\d+)`, 'm').exec(meminfo)?.[1] ?? 0) * 1024n;
+export function readMemory(read: typeof textIfAny = textIfAny): MemoryFacts {
+  const meminfo = read('/proc/meminfo') ?? '';
+  const bytes = (key: string): bigint | undefined => {
+    const kibibytes = new RegExp(`^${key}:\\s+(\\d+)`, 'm').exec(meminfo)?.[1];
+    return kibibytes === undefined ? undefined : BigInt(kibibytes) * 1024n;
+  };
+  const swaps = read('/proc/swaps');
   return {
-    overcommitMemory: numberIfAny('/proc/sys/vm/overcommit_memory'),
-    totalBytes: bytes('MemTotal'),
+    overcommitMemory: numberIn(read('/proc/sys/vm/overcommit_memory')),
+    totalBytes: bytes('MemTotal') ?? 0n,
     commitLimitBytes: bytes('CommitLimit'),
     swapBytes: bytes('SwapTotal'),
-    swaps: swapNames(textIfAny('/proc/swaps') ?? ''),
-    swappiness: numberIfAny('/proc/sys/vm/swappiness'),
+    swaps: swaps === undefined ? undefined : swapNames(swaps),
+    swappiness: numberIn(read('/proc/sys/vm/swappiness')),
   };
 }
 

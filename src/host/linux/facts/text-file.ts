@@ -19,6 +19,11 @@ export function textIfAny(path: string): string | undefined {
 
 /** A file with one number. */
 export function numberIfAny(path: string): number | undefined {
-  const text = textIfAny(path)?.trim();
+  return numberIn(textIfAny(path));
+}
+
+/** The content of such a file. */
+export function numberIn(content: string | undefined): number | undefined {
+  const text = content?.trim();
   return text !== undefined && /^-?\d+$/.test(text) ? Number(text) : undefined;
 }

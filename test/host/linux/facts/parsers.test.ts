@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { daemonName, unitOf, type SeenProcess } from '../../../../src/host/linux/process/daemon-name.js';
 import { instanceOf, parseProperties } from '../../../../src/host/linux/facts/service-reader.js';
-import { swapNames, pressureBuilt, pressureParameter } from '../../../../src/host/linux/facts/memory-reader.js';
+import { readMemory, swapNames, pressureBuilt, pressureParameter } from '../../../../src/host/linux/facts/memory-reader.js';
 import { parseLimits, parseStatus } from '../../../../src/host/linux/facts/process-reader.js';
 
 const fixture = (name: string): string => readFileSync(`test/fixtures/linux/doctor/${name}`, 'utf8');
@@ -22,6 +22,18 @@ test('/proc/swaps is parsed', () => {
     '/dev/zram0',
     '/swap\\040file',
   ]);
+});
+
+test('facts about memory that cannot be read are not 0', () => {
+  const unread = { overcommitMemory: undefined, commitLimitBytes: undefined, swapBytes: undefined, swaps: undefined };
+  expect(readMemory(() => undefined)).toMatchObject(unread);
+  const files: Readonly<Record<string, string>> = {
+    '/proc/meminfo': 'MemTotal:        8 kB\nSwapTotal:             0 kB\nCommitLimit:   4 kB\n',
+    '/proc/swaps': 'Filename Type Size Used Priority\n',
+    '/proc/sys/vm/overcommit_memory': '0\n',
+  };
+  const found = { overcommitMemory: 0, totalBytes: 8192n, commitLimitBytes: 4096n, swapBytes: 0n, swaps: [] };
+  expect(readMemory((path) => files[path])).toMatchObject(found);
 });
 
 test.each<[rule: string, config: string, built: ReturnType<typeof pressureBuilt>]>([
