@@ -3,15 +3,26 @@ import { readFile } from 'node:fs/promises';
 import { respond } from './bounded-server.js';
 
 /** What the build makes of src/page/: one file without links to others. */
-interface StatusPage {
+interface PageFile {
   readonly html: string;
   /** Permits what is in the page, by hashes, and requests to this server. */
   readonly contentSecurityPolicy: string;
 }
 
-/** Read for each request: a page that no browser asks for takes no memory. */
-export async function answerPage(response: ServerResponse, file: string): Promise<void> {
-  const { html, contentSecurityPolicy } = JSON.parse(await readFile(file, 'utf8')) as StatusPage;
-  response.setHeader('Content-Security-Policy', contentSecurityPolicy);
-  respond(response, 200, html, 'text/html; charset=utf-8');
+/** The page. Read at the first request: without one it takes no memory. Then kept: requests in a loop cost little. */
+export class StatusPage {
+  #read: { readonly html: Buffer; readonly contentSecurityPolicy: string } | undefined;
+
+  constructor(private readonly file: string) {}
+
+  /** Rejects while the file cannot be read. */
+  async answer(response: ServerResponse): Promise<void> {
+    if (this.#read === undefined) {
+      const { html, contentSecurityPolicy } = JSON.parse(await readFile(this.file, 'utf8')) as PageFile;
+      this.#read = { html: Buffer.from(html), contentSecurityPolicy };
+    }
+    const { html, contentSecurityPolicy } = this.#read;
+    response.setHeader('Content-Security-Policy', contentSecurityPolicy);
+    respond(response, 200, html, 'text/html; charset=utf-8');
+  }
 }

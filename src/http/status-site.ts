@@ -5,7 +5,7 @@ import { UsageError, type EvictdError } from '../errors.js';
 import type { ListenAddress } from './listen-address.js';
 import { respond } from './bounded-server.js';
 import { answerBy, fail, type Route } from './route.js';
-import { answerPage } from './status-page.js';
+import { StatusPage } from './status-page.js';
 import { tokenRefusal } from './token.js';
 import { throttled } from './response-throttle.js';
 
@@ -37,8 +37,10 @@ const HEADERS = {
 /** The status page and the read-only part of the API. Its clients can connect to the metrics server and need not be root. */
 export class StatusSite {
   readonly #routes: readonly Route[];
+  readonly #page: StatusPage;
 
   constructor(private readonly options: StatusSiteOptions) {
+    this.#page = new StatusPage(options.pageFile ?? PAGE_FILE);
     this.#routes = throttled(options.routes.filter(({ servedBy }) => servedBy === 'everywhere'));
   }
 
@@ -56,7 +58,7 @@ export class StatusSite {
       respond(response, refused.status, `${refused.error.message}\n${refused.error.hint ?? ''}\n`, TEXT);
       return;
     }
-    await answerPage(response, this.options.pageFile ?? PAGE_FILE).catch((error: unknown) => {
+    await this.#page.answer(response).catch((error: unknown) => {
       respond(response, 500, `${String(error)}\n`, TEXT);
     });
   }

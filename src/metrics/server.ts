@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import * as zlib from 'node:zlib';
 import { boundedServer, respond } from '../http/bounded-server.js';
 import type { ListenAddress, TryLock } from '../http/listen-address.js';
 import { CLIENT_TIMEOUT_MS, Listener, type UserOf } from '../http/listener.js';
@@ -10,6 +9,7 @@ import type { Log } from '../log/log.js';
 import { acceptedFormat, quality } from './accepted-format.js';
 import { liveness, readiness, type Probe } from './health.js';
 import type { MetricsRegistry } from './registry.js';
+import { Scrapes } from './scrapes.js';
 import type { Status } from './status.js';
 
 const TEXT = 'text/plain; charset=utf-8';
@@ -45,6 +45,7 @@ export interface ServerOptions {
 const SOCKET_MODE = 0o660;
 
 interface Parts extends Pick<ServerOptions, 'status' | 'registry'> {
+  readonly scrapes: Scrapes;
   /** Made with the first request for the page or the API: without one it costs nothing. */
   readonly statusSite: () => StatusSite;
 }
@@ -61,8 +62,9 @@ export function metricsServer({
 }: ServerOptions): Listener {
   let site: StatusSite | undefined;
   const statusSite = (): StatusSite => (site ??= new deferred.StatusSite({ address: options.address, routes, pageFile, tokenFile }));
+  const scrapes = new Scrapes(status, registry);
   const server = boundedServer((request, response) => {
-    answer({ status, registry, statusSite }, request, response);
+    answer({ status, registry, scrapes, statusSite }, request, response);
   }, clientTimeoutMs);
   return new Listener(server, {
     ...options,
@@ -74,7 +76,7 @@ export function metricsServer({
   });
 }
 
-function answer({ status, registry, statusSite }: Parts, request: IncomingMessage, response: ServerResponse): void {
+function answer({ status, registry, scrapes, statusSite }: Parts, request: IncomingMessage, response: ServerResponse): void {
   request.resume(); // ignores a body
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     response.setHeader('Allow', 'GET, HEAD');
@@ -99,8 +101,7 @@ function answer({ status, registry, statusSite }: Parts, request: IncomingMessag
       respondProbe(response, readiness(status));
       return;
     case '/metrics':
-      status.renew();
-      respondMetrics(request, response, registry).catch((error: unknown) => {
+      respondMetrics(request, response, registry, scrapes).catch((error: unknown) => {
         respond(response, 500, `${String(error)}\n`, TEXT);
       });
       return;
@@ -113,11 +114,16 @@ function respondProbe(response: ServerResponse, probe: Probe): void {
   respond(response, probe.ok ? 200 : 503, [probe.ok ? 'ok' : 'not ok', ...probe.lines, ''].join('\n'), TEXT);
 }
 
-/** Responds in the format that the client prefers. Compresses on this thread: in a shortage another thread may not start. */
-async function respondMetrics({ headers }: IncomingMessage, response: ServerResponse, registry: MetricsRegistry): Promise<void> {
+/** Responds in the format that the client prefers. */
+async function respondMetrics(
+  { headers }: IncomingMessage,
+  response: ServerResponse,
+  registry: MetricsRegistry,
+  scrapes: Scrapes,
+): Promise<void> {
   const format = acceptedFormat(headers.accept);
-  const text = await registry.metrics(format);
   const isCompressed = quality(headers['accept-encoding'], 'gzip') > 0;
+  const body = await scrapes.body(format, isCompressed);
   if (isCompressed) response.setHeader('Content-Encoding', 'gzip');
-  respond(response, 200, isCompressed ? zlib.gzipSync(text, { level: 1 }) : text, registry.contentType(format));
+  respond(response, 200, body, registry.contentType(format));
 }

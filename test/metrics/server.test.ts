@@ -132,8 +132,18 @@ test('the status page is for browsers, runs only its own script, and may not be 
     body: 'the Host header is evil.example, and must name a loopback address\nuse http://127.0.0.1 or http://localhost; or set metrics.tokenFile, which permits any name\n',
   });
   expect((await ask(port, '/', 'GET', { accept: '*/*' })).body).toMatch(/^evictd\n/);
-  rmSync(pageFile);
-  expect((await ask(port, '/', 'GET', { accept })).code).toBe(500);
+});
+
+test('the status page is read once, and again only after it could not be read', async () => {
+  const pageFile = join(mkdtempSync(join(tmpdir(), 'evictd-test-')), 'status-page.json');
+  onTestFinished(() => rmSync(dirname(pageFile), { recursive: true }));
+  const { port } = await started(PATIENT_MS, pageFile);
+  const page = () => ask(port, '/', 'GET', { accept: 'text/html' });
+  expect((await page()).code).toBe(500);
+  writeFileSync(pageFile, JSON.stringify({ html: '<!doctype html>first', contentSecurityPolicy: "default-src 'none'" }));
+  expect(await page()).toMatchObject({ code: 200, body: '<!doctype html>first' });
+  writeFileSync(pageFile, 'not read');
+  expect(await page()).toMatchObject({ code: 200, body: '<!doctype html>first' });
 });
 
 test.each<[host: string, code: number]>([
@@ -220,6 +230,15 @@ test('without a token the page and the API are closed on a public address, and t
     body: expect.stringContaining('set metrics.tokenFile') as string,
   });
   expect((await ask(port, '/metrics')).code).toBe(200);
+});
+
+test('scrapes at the same time share an answer', async () => {
+  vi.spyOn(process, 'cpuUsage').mockImplementation((before) => ({ user: before === undefined ? 0 : 10_000, system: 0 }));
+  onTestFinished(() => void vi.restoreAllMocks());
+  const { port, scrapes } = await started();
+  const answers = await Promise.all(Array.from({ length: 20 }, () => ask(port, '/metrics')));
+  expect(new Set(answers.map(({ code }) => code))).toEqual(new Set([200]));
+  expect(scrapes()).toBeLessThan(20);
 });
 
 test('answers are sent one after another, with pauses, and a client that has closed costs none', async () => {
