@@ -21,7 +21,7 @@ export function openStandingOrders(
     const { ordered: found } = saved;
     if (file.found !== undefined && found === undefined) {
       const { decision } = JSON.parse(file.found.line) as { readonly decision: number };
-      if (decision > journal.earlier.last) journal.append(file.found.line);
+      if (decision > journal.earlier.last) journal.recordPrepared(file.found.line);
     }
     const order = openOrder(file.path);
     const { keeper } = saved;

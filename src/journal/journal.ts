@@ -102,23 +102,20 @@ export class Journal {
     if (this.#ring.problem !== undefined) options.onRing(this.#ring.problem);
   }
 
-  /** The line of a record, with the time of this call. */
+  /** The line of a record that may be written by `recordPrepared`, with the time and the occurrence of this call. */
   line(record: JournalRecord): string {
-    return journalLine(record, this.options);
+    return journalLine(this.#occurrences.prepared(record, Date.now()), this.options);
   }
 
   /** Never throws: an eviction continues without a journal. */
   record(record: JournalRecord): void {
-    this.append(this.line(this.#occurrences.numbered(record, Date.now())));
+    this.#append(journalLine(this.#occurrences.numbered(record, Date.now()), this.options));
   }
 
-  /** A line that was made earlier. Never throws. */
-  append(text: string, isDispensable = false): void {
-    this.#recent.add(text);
-    this.#guarded(() => {
-      this.#ring.append(text, isDispensable || !isEvictionRecord(text));
-    });
-    this.#writer.push({ sequence: this.#ring.sequence, text });
+  /** A line that an earlier run has prepared. */
+  recordPrepared(line: string): void {
+    this.#occurrences.restore(JSON.parse(line) as JsonObject);
+    this.#append(line);
   }
 
   /** Does all that `record` does before it writes. */
@@ -129,11 +126,16 @@ export class Journal {
   }
 
   /**
-   * Writes records that may be long and many, one in a turn of the event loop. As every record that is not kept, they
-   * are in the ring only where they push out no record that the state directory lacks. Never throws.
+   * Writes records of one decision that may be long and many, one in a turn of the event loop. As every record that is not
+   * kept, they are in the ring only where they push out no record that the state directory lacks. Never throws.
    */
   recordLater(records: Iterable<JournalRecord>): void {
-    this.#later.push(records[Symbol.iterator]());
+    const all = records[Symbol.iterator]();
+    const first = all.next();
+    if (first.done === true) return;
+    // Now: the outcome of the decision may be recorded before they are written.
+    const { occurrence } = this.#occurrences.prepared(first.value, Date.now());
+    this.#later.push(eachWith({ occurrence }, first.value, all));
     if (this.#later.length === 1) setImmediate(() => this.#writeNext());
   }
 
@@ -179,8 +181,16 @@ export class Journal {
     if (records === undefined) return false;
     const next = records.next();
     if (next.done === true) this.#later.shift();
-    else this.append(this.line(next.value), true);
+    else this.#append(journalLine(next.value, this.options), true);
     return this.#later.length > 0;
+  }
+
+  #append(text: string, isDispensable = false): void {
+    this.#recent.add(text);
+    this.#guarded(() => {
+      this.#ring.append(text, isDispensable || !isEvictionRecord(text));
+    });
+    this.#writer.push({ sequence: this.#ring.sequence, text });
   }
 
   #guarded(action: () => void): void {
@@ -194,5 +204,11 @@ export class Journal {
   #failed(error: Error): void {
     this.errors += 1;
     this.options.onError(error);
+  }
+}
+
+function* eachWith({ occurrence }: JsonObject, first: JournalRecord, rest: Iterator<JournalRecord>): Generator<JournalRecord, void> {
+  for (let next: IteratorResult<JournalRecord> = { value: first }; next.done !== true; next = rest.next()) {
+    yield occurrence === undefined ? next.value : { ...next.value, occurrence };
   }
 }

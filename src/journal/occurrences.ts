@@ -24,10 +24,14 @@ export class Occurrences {
   /** The record with its number in `occurrence`, unless it is the first one. An outcome has the number of its decision. */
   numbered(record: JournalRecord, nowMs: number): JournalRecord {
     const subject = subjectOf(record);
-    const last = subject === undefined ? undefined : this.#series.get(subject);
-    const count = subject === undefined ? (this.#decisions.get(record.decision) ?? 1) : isOver(last, nowMs) ? 1 : last.count + 1;
+    const count = this.#countOf(record, subject, nowMs);
     this.#note(record, subject, { count, lastMs: nowMs });
-    return count === 1 ? record : { ...record, occurrence: count };
+    return withOccurrence(record, count);
+  }
+
+  /** The record as `numbered` would return it now. It is not counted. */
+  prepared(record: JournalRecord, nowMs: number): JournalRecord {
+    return withOccurrence(record, this.#countOf(record, subjectOf(record), nowMs));
   }
 
   /** A record of an earlier run, which has its number. */
@@ -36,11 +40,21 @@ export class Occurrences {
     this.#note(record, subjectOf(record), { count: Number(occurrence), lastMs: Date.parse(time as string) });
   }
 
+  #countOf({ decision }: JournalRecord, subject: string | undefined, nowMs: number): number {
+    if (subject === undefined) return this.#decisions.get(decision) ?? 1;
+    const last = this.#series.get(subject);
+    return isOver(last, nowMs) ? 1 : last.count + 1;
+  }
+
   #note({ type, decision }: JsonObject, subject: string | undefined, series: Series): void {
     if (type === 'outcome') this.#decisions.delete(decision);
     if (type === 'decision' && series.count > 1) put(this.#decisions, decision, series.count);
     if (subject !== undefined) put(this.#series, subject, series);
   }
+}
+
+function withOccurrence(record: JournalRecord, count: number): JournalRecord {
+  return count === 1 ? record : { ...record, occurrence: count };
 }
 
 /** The subject whose n-th record it is; undefined: it is not counted. */

@@ -456,3 +456,46 @@ test('a record after the end of the journal is written into no file that has the
   expect(errors).toEqual([]);
   for (const file of open) closeSync(file);
 });
+
+describe('occurrence', () => {
+  const of = (type: string, decision: number) => ({ type, decision, victim: { path: '/a' }, message: '' });
+  const written = (): unknown[] => {
+    const records = lines().map((line) => JSON.parse(line) as Record<string, unknown>);
+    return records.map(({ type, decision, occurrence }) => [type, decision, occurrence]);
+  };
+
+  test('a ranking has the number of its decision, also after the outcome, and is not counted', async () => {
+    const it = journal();
+    it.record(of('decision', 1));
+    it.record(of('decision', 2));
+    it.recordLater([of('ranking', 2), of('ranking', 2)]);
+    it.record(of('outcome', 2));
+    await new Promise(setImmediate);
+    it.record(of('decision', 3));
+    await closeJournal(it);
+    expect(written().filter((each) => (each as unknown[])[0] === 'ranking')).toEqual([
+      ['ranking', 2, 2],
+      ['ranking', 2, 2],
+    ]);
+    expect(written()).toContainEqual(['decision', 3, 3]);
+  });
+
+  test('a decision that an earlier run has prepared has its number, and so has its outcome', async () => {
+    const earlier = journal();
+    earlier.record(of('decision', 1));
+    const line = earlier.line(of('decision', 2));
+    await closeJournal(earlier);
+    const it = journal();
+    it.recordPrepared(line);
+    it.record(of('outcome', 2));
+    it.record(of('decision', 3));
+    await closeJournal(it);
+    expect(lines()).toContain(line);
+    expect(written()).toEqual([
+      ['decision', 1, undefined],
+      ['decision', 2, 2],
+      ['outcome', 2, 2],
+      ['decision', 3, 3],
+    ]);
+  });
+});

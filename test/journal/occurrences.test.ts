@@ -91,3 +91,11 @@ test.each<[rule: string, records: (readonly [record: JournalRecord, atMs: number
   const it = new Occurrences();
   expect(records.map(([each, atMs]) => it.numbered(each, atMs).occurrence)).toEqual(occurrences);
 });
+
+test('a record that is prepared has the number that it would get, and is not counted', () => {
+  const it = new Occurrences();
+  it.numbered(decision('/a', 1), 0);
+  expect(it.prepared(decision('/a', 2), 1).occurrence).toBe(2);
+  expect(it.prepared(decision('/a', 2), HOUR_MS + 1).occurrence).toBeUndefined();
+  expect(it.numbered(decision('/a', 2), 1).occurrence).toBe(2);
+});
