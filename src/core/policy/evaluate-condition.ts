@@ -31,7 +31,8 @@ export function evaluateCondition(condition: Condition, readings: ConditionReadi
     case 'exists': {
       const reading = now(condition.metric, readings);
       if (reading === undefined) return condition.metric.path !== undefined && readings.named !== undefined ? false : 'unknown';
-      return gaugeOf(condition.metric).read(reading.values) !== undefined;
+      // Every cgroup has an age, also while systemd has not said yet when its unit was started.
+      return condition.metric.name === 'age' || gaugeOf(condition.metric).read(reading.values) !== undefined;
     }
     case 'not': {
       const truth = evaluateCondition(condition.condition, readings);

@@ -28,8 +28,10 @@ interface Followed {
   readonly values: ReadonlySet<RawValue>;
   /** Whether one of OTHERS is among them. */
   readonly hasOthers: boolean;
-  /** Monotonic: it was made at the latest then. Where it is a unit, as far as systemd has answered, the start of that counts. */
-  madeNs: bigint;
+  /** Monotonic: it was made at the latest then. */
+  readonly madeNs: bigint;
+  /** When its unit was started, as systemd has said last. undefined: it is not a unit, or systemd has not answered yet. */
+  unitSinceNs: bigint | undefined;
 }
 
 const ENODEV = 19;
@@ -111,8 +113,10 @@ export class CgroupValues {
     const { path, row, id, values: wanted } = followed;
     if (wanted.has('age')) {
       const since = this.#parts.unitSince(path);
-      if (typeof since === 'bigint') followed.madeNs = since;
-      if (since !== 'awaited') values.set('age', Number(timeNs - followed.madeNs) / 1e9);
+      if (typeof since === 'bigint') followed.unitSinceNs = since;
+      // The cgroup is the same, so what systemd said before still counts while it is asked again.
+      const sinceNs = followed.unitSinceNs ?? (since === 'awaited' ? undefined : followed.madeNs);
+      if (sinceNs !== undefined) values.set('age', Number(timeNs - sinceNs) / 1e9);
     }
     if (wanted.has('oom_score')) values.set('oom_score', this.#oomScore(path, id));
     const cost = wanted.has('io.cost') ? this.#ioCost(path) : undefined;
@@ -161,7 +165,7 @@ export class CgroupValues {
     const ageNs = values.has('age') ? BigInt(Math.round(cgroupAge(directory) * 1e9)) : 0n;
     const madeNs = process.hrtime.bigint() - ageNs;
     const hasOthers = OTHERS.some((value) => values.has(value));
-    this.#followed.set(path, { path, row, id: this.#table.id(row), values, hasOthers, madeNs });
+    this.#followed.set(path, { path, row, id: this.#table.id(row), values, hasOthers, madeNs, unitSinceNs: undefined });
     this.#makeRoom();
     this.#fields.fill(NaN, row * this.#table.columns, (row + 1) * this.#table.columns);
     this.#groups = undefined;

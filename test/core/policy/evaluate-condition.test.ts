@@ -160,6 +160,9 @@ describe('a condition that names a cgroup', () => {
     [`${there}.memory.max exists`, false, 'unknown'],
     [`${gone}.memory.current > 1Mi`, 'unknown', 'unknown'],
     [`!(${gone}.memory.current > 1Mi)`, 'unknown', 'unknown'],
+    ['cgroup(/new.slice) exists', true, 'unknown'],
+    ['!cgroup(/new.slice) exists', false, 'unknown'],
+    ['cgroup(/new.slice).memory.max exists', false, 'unknown'],
     [`${gone} exists`, false, 'unknown'],
     [`!${gone} exists`, true, 'unknown'],
     [`${gone}.memory.max exists`, false, 'unknown'],
@@ -167,9 +170,15 @@ describe('a condition that names a cgroup', () => {
     const levels = [10, 10, 64, 64, 64].map((mi, index) => [index, { 'memory.current': mi * MI, age: index }]);
     const named = historyOf(Object.fromEntries(levels) as Series, 4n * SECOND_NS, 'cgroup');
     const own = historyOf({ 4: { 'memory.current': 5 * MI } }, 0n, 'cgroup');
-    if (named === undefined || own === undefined) throw new Error('no history');
+    // systemd has not said yet when this one was started, so its age is missing.
+    const ageless = historyOf({ 4: { 'memory.current': MI } }, 0n, 'cgroup');
+    if (named === undefined || own === undefined || ageless === undefined) throw new Error('no history');
+    const paths = new Map([
+      ['/there', named],
+      ['/new.slice', ageless],
+    ]);
     const condition = conditionOf(text, 'cgroup');
-    expect(evaluateCondition(condition, { cgroup: own, named: new Map([['/there', named]]) })).toBe(truth);
+    expect(evaluateCondition(condition, { cgroup: own, named: paths })).toBe(truth);
     expect(evaluateCondition(condition, { cgroup: own })).toBe(unread);
   });
 });

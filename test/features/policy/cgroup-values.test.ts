@@ -8,13 +8,25 @@ import { native } from '../../../src/native/index.js';
 import { temporaryDirectory } from '../../support/temporary-directory.js';
 import { hierarchies } from './ladder.js';
 
+type Values = Record<string, number>;
+
 /** Values of /a/b in files as of cgroup v2, whatever this machine has. */
 function valuesOf(
   wanted: readonly RawValue[],
   files: Readonly<Record<string, number>>,
   ofRule?: bigint,
+  unitSince?: UnitSince,
+): Values {
+  return readerOf(wanted, files, ofRule, unitSince)();
+}
+
+/** Reads them again at each call. */
+function readerOf(
+  wanted: readonly RawValue[],
+  files: Readonly<Record<string, number>>,
+  ofRule?: bigint,
   unitSince: UnitSince = () => undefined,
-): Record<string, number> {
+): () => Values {
   const mountPoint = temporaryDirectory();
   mkdirSync(join(mountPoint, 'a/b'), { recursive: true });
   for (const [file, value] of Object.entries(files)) writeFileSync(join(mountPoint, file), `${String(value)}\n`);
@@ -24,7 +36,7 @@ function valuesOf(
     values.close();
   });
   values.follow(new Map([['/a/b', new Set(wanted)]]));
-  return Object.fromEntries(values.read().get('/a/b')?.values ?? []);
+  return () => Object.fromEntries(values.read().get('/a/b')?.values ?? []);
 }
 
 test.each<[above: number, spared: number]>([
@@ -52,4 +64,13 @@ test('the age of a unit is the time since systemd started it, and is missing unt
   expect(ageOf((path) => (path === '/a/b' ? now - 3_600_000_000_000n : undefined))).toBeGreaterThanOrEqual(3600);
   expect(ageOf(() => 'awaited')).toBeUndefined();
   expect(ageOf(() => undefined)).toBeLessThan(3600); // its directory
+});
+
+test('the known start of a unit stays known while systemd is asked about it again', () => {
+  const start = process.hrtime.bigint() - 3_600_000_000_000n;
+  const answers: ReturnType<UnitSince>[] = ['awaited', start, 'awaited', undefined, start + 3_000_000_000_000n];
+  const read = readerOf(['age'], { 'a/b/memory.current': 50 }, undefined, () => answers.shift());
+  expect(read().age).toBeUndefined();
+  for (let again = 0; again < 3; again += 1) expect(read().age).toBeGreaterThanOrEqual(3600);
+  expect(read().age).toBeLessThan(3600); // the unit was restarted in its cgroup
 });
