@@ -5,6 +5,7 @@ export const noUnits: UnitManager = {
   connect: () => false,
   unit: () => undefined,
   follow: () => undefined,
+  unfollow: () => undefined,
   awaited: () => false,
   lookAgain: () => undefined,
   watch: () => undefined,

@@ -18,10 +18,14 @@ export interface UnitManager {
    */
   unit(name: string, sureSinceNs?: bigint): LoadedUnit | undefined;
   /**
-   * Sets the units that are followed; others are forgotten. Requests those that are not known, a few at a time so that
-   * systemd is not busy with it: some hundred are known after some seconds. To be called at ticks.
+   * Sets the units that this owner follows. Units that no owner follows are forgotten. Requests those that are not known, a
+   * few at a time so that systemd is not busy with it: some hundred are known after some seconds. To be called at ticks.
+   *
+   * @param owner  left out: there is only one
    */
-  follow(names: Iterable<string>): void;
+  follow(names: Iterable<string>, owner?: object): void;
+  /** This owner follows no units any more. They are forgotten at the next `follow`, unless its owner follows them, too. */
+  unfollow(owner: object): void;
   /**
    * Whether the answer that decides about this unit is still outstanding: everything, or, where the unit is `unsure`,
    * what depends on it now. Requests it where it was not requested. false where it is known, where there is no such

@@ -249,6 +249,7 @@ class CgroupWorkloads implements WorkloadSource {
   close(): void {
     this.#members.close();
     this.#own.close();
+    this.#units?.unfollow(this);
   }
 
   refresh(): void {
@@ -258,7 +259,7 @@ class CgroupWorkloads implements WorkloadSource {
     this.#members.watch();
     this.#reported.follow();
     this.#members.follow([]);
-    this.#units?.follow(this.#unitNames());
+    this.#units?.follow(this.#unitNames(), this);
   }
 
   *#unitNames(): Iterable<string> {

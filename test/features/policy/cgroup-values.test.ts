@@ -11,12 +11,7 @@ import { hierarchies } from './ladder.js';
 type Values = Record<string, number>;
 
 /** Values of /a/b in files as of cgroup v2, whatever this machine has. */
-function valuesOf(
-  wanted: readonly RawValue[],
-  files: Readonly<Record<string, number>>,
-  ofRule?: bigint,
-  unitSince?: UnitSince,
-): Values {
+function valuesOf(wanted: readonly RawValue[], files: Readonly<Record<string, number>>, ofRule?: bigint, unitSince?: UnitSince): Values {
   return readerOf(wanted, files, ofRule, unitSince)();
 }
 

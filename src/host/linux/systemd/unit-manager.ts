@@ -25,6 +25,7 @@ export class SystemdUnits implements UnitManager {
   /** EnqueueUnitJob reports the affected units (systemd 246). */
   #enqueues = true;
   #watched: ReadonlySet<string> = new Set();
+  readonly #followed = new Map<object, readonly string[]>();
   #closed = false;
 
   constructor(private readonly addresses: readonly BusAddress[]) {}
@@ -45,12 +46,17 @@ export class SystemdUnits implements UnitManager {
     this.#watched = watched;
   }
 
-  follow(names: Iterable<string>): void {
-    const followed = new Set([...names, ...this.#watched]);
+  follow(names: Iterable<string>, owner: object = this): void {
     if (this.#closed) return;
+    this.#followed.set(owner, [...names]);
+    const followed = new Set([...[...this.#followed.values()].flat(), ...this.#watched]);
     if (followed.size === 0 && this.#open === undefined) return;
     this.#open ??= this.#connect();
     this.#open.cache.follow(followed, process.hrtime.bigint());
+  }
+
+  unfollow(owner: object): void {
+    this.#followed.delete(owner);
   }
 
   lookAgain(callback: () => void): void {

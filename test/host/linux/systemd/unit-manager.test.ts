@@ -94,3 +94,21 @@ test('a peer that does not speak D-Bus is given up for the next one', async () =
   expect(mute.connections).toBe(1);
   expect(bus.connections).toBe(1);
 });
+
+test('a unit is followed as long as one of its owners follows it', async () => {
+  const peer = await BusPeer.open();
+  peer.answer = ({ member }) =>
+    member === 'GetAll' ? { signature: 'a{sv}', body: [[['ActiveState', ['s', 'active']]]] } : { signature: '', body: [] };
+  const units = await reached(peer);
+  const [one, other] = [{}, {}];
+  units.follow(['a.service', 'b.service'], one);
+  units.follow(['b.service', 'c.service'], other);
+  const known = (): string[] => ['a.service', 'b.service', 'c.service'].filter((name) => units.unit(name) !== undefined);
+  await eventually('all are known', () => known().length === 3);
+  units.follow(['b.service', 'c.service'], other);
+  expect(known()).toEqual(['a.service', 'b.service', 'c.service']);
+  units.unfollow(one);
+  expect(known()).toHaveLength(3); // a source that replaces this one follows them before the next tick is over
+  units.follow(['b.service'], other);
+  expect(known()).toEqual(['b.service']);
+});
