@@ -64,7 +64,7 @@ export function decide(
 ): Choice {
   const serial = choice.decisions + 1;
   const grace = withMinGrace(cause, victim, graceNs(policy, cause, victim));
-  const unit = unitDecision(choice, cause, victim, { serial, stop: unitStop, isGraceful: grace > 0n }, nowNs);
+  const unit = unitDecision(policy, choice, cause, victim, { serial, stop: unitStop, grace }, nowNs);
   const violates = violated(policy, choice, victim, found, nowNs);
   const decision: Decision = {
     serial,
@@ -144,10 +144,11 @@ function violated(
 }
 
 function unitDecision(
+  { pressureTransitionPeriodNs }: Policy,
   choice: Choice,
   cause: EvictionCause,
   { workload: { unit, path }, process: only }: RankedWorkload,
-  { serial, stop, isGraceful }: { readonly serial: number; readonly stop: UnitStop | undefined; readonly isGraceful: boolean },
+  { serial, stop, grace }: { readonly serial: number; readonly stop: UnitStop | undefined; readonly grace: bigint },
   nowNs: bigint,
 ): UnitDecision | undefined {
   if (unit === undefined || only !== undefined) return undefined;
@@ -158,8 +159,9 @@ function unitDecision(
     decision: serial,
     stop,
     evictions,
-    isGraceful,
+    isGraceful: grace > 0n,
     condition: conditionOf(cause),
+    ...(cause.kind === 'policy' && { byPolicy: { graceNs: grace, stormNs: pressureTransitionPeriodNs } }),
   };
   return { evictions, stop, hold: holdOf(stopped, choice.held, nowNs) };
 }

@@ -8,7 +8,7 @@ import type { Hold } from './unit-hold.js';
 const WINDOW_NS = 600_000_000_000n;
 /** This number of evictions in that time is a storm. */
 const STORM = 3;
-/** The minimum time that a unit is kept stopped after its second eviction. */
+/** The minimum time that a unit is kept stopped after its second eviction, or after a stop by a policy. */
 const BACK_OFF_NS = 60_000_000_000n;
 
 /**
@@ -66,16 +66,23 @@ export interface StoppedUnit {
   /** systemd stops it. Else its processes are killed at once. */
   readonly isGraceful: boolean;
   readonly condition: ConditionType;
+  /** Left out: no policy stops it. */
+  readonly byPolicy?: {
+    readonly graceNs: bigint;
+    /** How long it is kept stopped in a storm. */
+    readonly stormNs: bigint;
+  };
 }
 
 /**
  * The hold of a stopped unit; undefined: none, because it would not come back, or nothing of it was running. A unit
  * that systemd stops does not restart by itself, so it is held until the condition has cleared. A killed unit restarts
  * as its Restart= says the first time. The second time it is held for at least a minute (back-off), from the third time
- * on until the condition has cleared.
+ * on until the condition has cleared. A policy acts for what may be no condition of the node: its holds have a
+ * time, which begins when the grace period is over.
  */
 export function holdOf(
-  { unit, decision, stop, evictions, isGraceful, condition }: StoppedUnit,
+  { unit, decision, stop, evictions, isGraceful, condition, byPolicy }: StoppedUnit,
   held: State['held'],
   nowNs: bigint,
 ): Hold | undefined {
@@ -94,8 +101,13 @@ export function holdOf(
     start: [...new Set([...unstarted, ...start])],
     unstarted: unstarted,
     condition,
-    untilNs: isGraceful || storm ? undefined : nowNs + BACK_OFF_NS,
+    untilNs: byPolicy ? nowNs + policyHoldNs(byPolicy, storm) : isGraceful || storm ? undefined : nowNs + BACK_OFF_NS,
   };
+}
+
+/** In a storm it is not shorter than before. */
+function policyHoldNs({ graceNs, stormNs }: NonNullable<StoppedUnit['byPolicy']>, storm: boolean): bigint {
+  return graceNs + (storm && stormNs > BACK_OFF_NS ? stormNs : BACK_OFF_NS);
 }
 
 /** The unit ended before evictd acted: only what was stopped earlier must still be started. */

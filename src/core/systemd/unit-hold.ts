@@ -13,7 +13,10 @@ export interface Hold {
   /** The part that an earlier decision stopped and that was never started, because something else started the unit. */
   readonly unstarted: readonly string[];
   readonly condition: ConditionType;
-  /** Earliest start, and only without a met threshold of the condition; undefined: when the condition has cleared. */
+  /**
+   * Earliest start, and only without a met threshold of the condition; undefined: when the condition has cleared. The
+   * hold of a policy always has a time.
+   */
   readonly untilNs: bigint | undefined;
   /** systemd was asked to start it, and has not answered yet. */
   readonly startRequested?: true;

@@ -328,6 +328,16 @@ describe('evictions by a policy', () => {
     expect(run.uses(1, 101, {}, { 1: { processes: 1, error: 'EPERM' } })).toEqual(['failed big 0Mi', 'kill failed', 'evict small grace 0']);
   });
 
+  test('that stop a unit keep it stopped for a minute after the grace period, though no threshold was met', () => {
+    const stop = { kind: 'stop', dependants: [], triggers: [], timers: [], restarts: true, running: [], affected: [] } as const;
+    const unit = workload('big', { path: '/a/big', unit: { name: 'big', manager: 'system' } });
+    const run = new Run([STOP], {}, {}, { ...candidates([unit, 300n * Mi]), stop: () => stop });
+    expect(run.uses(0, 101)).toContain('evict big grace 10');
+    expect(run.uses(1, 50, {}, ended)).not.toContain('start big');
+    expect(run.uses(69, 50)).not.toContain('start big');
+    expect(run.uses(70, 50)).toContain('start big');
+  });
+
   test('that stop a unit send SIGTERM first, and a hard threshold ends the grace period', () => {
     const run = new Run([STOP]);
     expect(run.uses(0, 101)).toEqual(['evict big grace 10']);

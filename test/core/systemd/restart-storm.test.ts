@@ -66,6 +66,20 @@ describe('units that are kept stopped', () => {
     expect(inWords(holdOf(stopped({ evictions, stop: how, isGraceful: means === 'stopped' }), new Map(), 0n))).toBe(expected);
   });
 
+  const [graceNs, fiveMinutesNs] = [10n * SECOND, 300n * SECOND];
+  test.each<[rule: string, evictions: number, by: StoppedUnit['byPolicy'], expected: string | undefined]>([
+    ['its first kill is left to systemd', 1, { graceNs: 0n, stormNs: fiveMinutesNs }, undefined],
+    ['its second kill holds the unit for a minute', 2, { graceNs: 0n, stormNs: fiveMinutesNs }, 'for 60 s: batch'],
+    ['a storm of kills holds it for the transition period', 3, { graceNs: 0n, stormNs: fiveMinutesNs }, 'for 300 s: batch'],
+    ['a storm is never held for less than the second kill', 3, { graceNs: 0n, stormNs: 0n }, 'for 60 s: batch'],
+    ['a stop holds it for a minute after the grace period', 1, { graceNs, stormNs: fiveMinutesNs }, 'for 70 s: batch'],
+    ['so does the second stop', 2, { graceNs, stormNs: fiveMinutesNs }, 'for 70 s: batch'],
+    ['a storm of stops holds it for the transition period', 3, { graceNs, stormNs: fiveMinutesNs }, 'for 310 s: batch'],
+  ])('by a policy, which no condition ends: %s', (_rule, evictions, byPolicy, expected) => {
+    const isGraceful = byPolicy !== undefined && byPolicy.graceNs > 0n;
+    expect(inWords(holdOf(stopped({ evictions, stop: restarting, isGraceful, ...(byPolicy && { byPolicy }) }), new Map(), 0n))).toBe(expected);
+  });
+
   test('units that are still to be started from the time before are remembered', () => {
     const first = holdOf(stopped({ stop: stop({ restarts: true, triggers: ['b.socket'] }), isGraceful: true }), new Map(), 0n);
     const held = new Map(first && [['batch', first] as const]);
