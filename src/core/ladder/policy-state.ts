@@ -10,6 +10,8 @@ export interface PolicyScope extends ScopeState {
   /** Path of the cgroup; '': the node. */
   readonly scope: string;
   readonly history: ScopeHistory | undefined;
+  /** Of the policy that made this state. Left out: it is new. */
+  readonly fingerprint?: string;
 }
 
 /** A workload that is throttled or frozen by a step of a ladder. */

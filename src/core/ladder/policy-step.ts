@@ -11,6 +11,7 @@ import { choiceOf } from '../rank/eviction-decision.js';
 import { victimName } from '../workload/process.js';
 import type { Candidates } from '../workload/workload.js';
 import { isPaused, isRelated, isStuck } from './restraint-lift.js';
+import { fingerprintOf, withoutOldLadder } from './changed-policy.js';
 import { conditionRecheck, rememberNamed, type SharedReadings } from './condition-recheck.js';
 import { afterEviction, answered, type Ladder } from './ladder.js';
 import type { Restrained, PolicyScope, PolicyState } from './policy-state.js';
@@ -73,10 +74,12 @@ export function stepPolicies(
     const gone = { key, scope, configured: goneOf(configured, scope) };
     ({ turned } = endLadder(context, gone, turned, goneReason(policy, configured, scope)));
   }
-  for (const turn of turns) {
-    const next = takeTurn(context, withAnswers(turn, policy, answers, turned.restraints, nowNs), turned);
+  for (const judged of turns) {
+    const { turn, turned: freed } = withoutOldLadder(context, judged, turned);
+    const next = takeTurn(context, withAnswers(turn, policy, answers, freed.restraints, nowNs), freed);
     ({ turned } = next);
-    if (isToRemember(turn.configured, next.scope, nowNs)) scopes.set(turn.key, next.scope);
+    const { key, configured: one } = turn;
+    if (isToRemember(one, next.scope, nowNs)) scopes.set(key, { ...next.scope, fingerprint: fingerprintOf(one) });
   }
   const { effects, awaiting, over: _, restraints, hasChosen: __, ...choice } = turned;
   return {

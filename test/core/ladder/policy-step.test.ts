@@ -254,6 +254,54 @@ describe('the steps of a ladder', () => {
   });
 });
 
+describe('a policy that a reload changes under its name begins anew', () => {
+  const reload = (run: Run, then: Parameters<typeof ofCgroup>[0], overrides: Parameters<typeof ofCgroup>[1] = {}): void => {
+    run.policy = { ...run.policy, policies: [ofCgroup(then, overrides)] };
+  };
+  const lower = condition('memory.current > 90Ki', 'cgroup');
+
+  test.each<[what: string, overrides: Parameters<typeof ofCgroup>[1]]>([
+    ['when', { when: lower }],
+    ['unless', { unless: condition('memory.current > 1Gi', 'cgroup') }],
+  ])('the time for which the old `%s` held does not count', (_what, overrides) => {
+    const run = new Run([NOTIFY], { forNs: 10n * SECOND });
+    run.uses(0, 101);
+    reload(run, [NOTIFY], { forNs: 10n * SECOND, ...overrides });
+    expect(run.uses(9, 101)).toEqual([]);
+    expect(run.uses(18, 101)).toEqual([]);
+    expect(run.uses(19, 101)).toEqual(['notify', 'end p: exhausted']);
+  });
+
+  test('a notification of the old one does not block a kill of the new one', () => {
+    const run = new Run([NOTIFY]);
+    expect(run.uses(0, 101)).toEqual(['notify', 'end p: exhausted']);
+    reload(run, [KILL]);
+    expect(run.uses(1, 101)).toEqual([]); // the cooldown still runs
+    expect(run.uses(14, 101)).toEqual([]);
+    expect(run.uses(15, 101)).toEqual(['evict big grace 0']);
+  });
+
+  test('a step of the old one is over, and the workload is released', () => {
+    const run = new Run([FREEZE, NOTIFY]);
+    run.uses(0, 101);
+    reload(run, [NOTIFY, KILL]);
+    expect(run.uses(1, 101)).toEqual(['thaw big: policy-removed', 'end p: policy-removed']);
+    expect(run.uses(15, 101)).toEqual([]);
+    expect(run.uses(16, 101)).toEqual(['notify', 'evict big grace 0']);
+  });
+
+  test.each<[what: string, overrides: Parameters<typeof ofCgroup>[1]]>([
+    ['says the same', {}],
+    ['has another cooldown', { cooldownNs: 20n * SECOND }],
+  ])('but goes on if it %s', (_what, overrides) => {
+    const run = new Run([FREEZE, NOTIFY]);
+    run.uses(0, 101);
+    reload(run, [{ kind: 'freeze', forNs: 5n * SECOND }, { kind: 'notify' }], overrides);
+    expect(run.uses(1, 101)).toEqual([]);
+    expect(run.uses(5, 101)).toEqual(['thaw big: time', 'notify', 'end p: exhausted']);
+  });
+});
+
 describe('a throttled workload is released', () => {
   test('if the cgroup of the scope is removed', () => {
     const run = new Run([FREEZE]);

@@ -77,7 +77,9 @@ describe('units that are kept stopped', () => {
     ['a storm of stops holds it for the transition period', 3, { graceNs, stormNs: fiveMinutesNs }, 'for 310 s: batch'],
   ])('by a policy, which no condition ends: %s', (_rule, evictions, byPolicy, expected) => {
     const isGraceful = byPolicy !== undefined && byPolicy.graceNs > 0n;
-    expect(inWords(holdOf(stopped({ evictions, stop: restarting, isGraceful, ...(byPolicy && { byPolicy }) }), new Map(), 0n))).toBe(expected);
+    expect(inWords(holdOf(stopped({ evictions, stop: restarting, isGraceful, ...(byPolicy && { byPolicy }) }), new Map(), 0n))).toBe(
+      expected,
+    );
   });
 
   test('units that are still to be started from the time before are remembered', () => {
