@@ -20,6 +20,7 @@ import { LadderActions } from './ladder-actions.js';
 import { PolicyReader } from './policy-reader.js';
 import { PressureTriggers } from './pressure-triggers.js';
 import { readProcesses } from './scope-processes.js';
+import { limitPrograms } from './program-limit.js';
 import { unitSince } from './unit-since.js';
 import type { Restraints } from './restraint/restraints.js';
 
@@ -34,16 +35,15 @@ export interface RunningParts {
   readonly onPressure: () => void;
 }
 
-/** It outlives a reload: a program that runs goes on. */
+/** It outlives a reload: a program that runs goes on, and counts. */
 export function openRunner(): ProgramRunner {
   const none = { result: 'refused', error: 'evictd runs no programs here' } as const;
-  return (
-    selectHost().openProgramRunner?.(native) ?? {
-      run: () => Promise.resolve(none),
-      problemOf: () => Promise.resolve(none.error),
-      close: () => undefined,
-    }
-  );
+  const runner = selectHost().openProgramRunner?.(native) ?? {
+    run: () => Promise.resolve(none),
+    problemOf: () => Promise.resolve(none.error),
+    close: () => undefined,
+  };
+  return limitPrograms(runner);
 }
 
 /** What of a configuration is about policies. */
