@@ -10,6 +10,7 @@ import { ApiClient } from '../../../src/features/kubernetes/client/api-client.js
 import { inClusterAccess } from '../../../src/features/kubernetes/client/in-cluster.js';
 import { kubeconfigAccess } from '../../../src/features/kubernetes/client/kubeconfig.js';
 import { RateLimit } from '../../../src/features/kubernetes/client/rate-limit.js';
+import { RequestLimit } from '../../../src/features/kubernetes/client/request-limit.js';
 import { aPod } from '../../support/kubernetes/a-pod.js';
 import { FakeApiServer, NODE } from '../../support/kubernetes/api-server.js';
 
@@ -58,15 +59,24 @@ test('a request for which `beforeSend` throws is not sent', async () => {
   expect(server.received).toEqual([]);
 });
 
+test('a request is aborted at its timeout, and keeps nothing of its client when it is over', async () => {
+  const open = new Set<RequestLimit>();
+  const limit = new RequestLimit(open, 1);
+  await vi.waitFor(() => {
+    expect(limit.signal.reason).toEqual(new Error('no answer in time'));
+  });
+  expect(open.size).toBe(1);
+  limit.over();
+  expect(open.size).toBe(0);
+});
+
 test.each<[rule: string, queuedMs: number | undefined, events: string[]]>([
   ['counts in its timeout', undefined, ['limit 5000', 'take', 'send']],
   ['with a timeout of its own does not', 60_000, ['limit 60000', 'take', 'limit 5000', 'send']],
 ])('the wait of a request for the rate limit %s', async (_rule, queuedMs, expected) => {
   const events: string[] = [];
-  const timeout = AbortSignal.timeout.bind(AbortSignal);
-  const timers = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+  const timers = vi.spyOn(RequestLimit.prototype, 'within').mockImplementation((ms) => {
     events.push(`limit ${String(ms)}`);
-    return timeout(ms);
   });
   const taken = vi.spyOn(RateLimit.prototype, 'take').mockImplementation(() => {
     events.push('take');

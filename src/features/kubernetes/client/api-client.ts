@@ -6,6 +6,7 @@ import { formatJson, parseJson, type Json } from '../../../kubernetes/json.js';
 import { aborted } from './aborted.js';
 import { CachedAccess, type Access, type ReadAccess } from './access.js';
 import { RateLimit, type Rate } from './rate-limit.js';
+import { NO_ANSWER, RequestLimit } from './request-limit.js';
 
 /** Paths, with their query: '/api/v1/pods', {fieldSelector: 'spec.nodeName=a'}. */
 export interface ApiRequest {
@@ -50,7 +51,8 @@ const CONNECTIONS = 6;
 export class ApiClient {
   readonly #access: CachedAccess;
   readonly #limit: RateLimit;
-  readonly #ends = new AbortController();
+  readonly #open = new Set<RequestLimit>();
+  #isClosed = false;
   readonly #count: (method: string, code: string) => void;
   #agent: { readonly tls: Access['tls']; readonly agent: Agent } | undefined;
   #server: string | undefined;
@@ -76,13 +78,11 @@ export class ApiClient {
    * @throws EvictdError  EVICTD_KUBERNETES_UNREACHABLE: no answer in time; EVICTD_KUBERNETES_ACCESS: no credential
    */
   async ask(asked: ApiRequest): Promise<ApiAnswer> {
-    const { method, withinMs, queuedMs, tokens } = asked;
-    const limit = { signal: AbortSignal.timeout(queuedMs ?? withinMs) };
-    const ended = (): AbortSignal => AbortSignal.any([limit.signal, this.#ends.signal]);
-    return this.#answered(method, limit, async () => {
-      if (tokens !== 0) await this.#limit.take(urgencyOf(asked), ended(), tokens);
-      if (queuedMs !== undefined) limit.signal = AbortSignal.timeout(withinMs);
-      const response = await this.#send(asked, ended());
+    const { withinMs, queuedMs, tokens } = asked;
+    return this.#answered(asked.method, queuedMs ?? withinMs, async (limit) => {
+      if (tokens !== 0) await this.#limit.take(urgencyOf(asked), limit.signal, tokens);
+      if (queuedMs !== undefined) limit.within(withinMs);
+      const response = await this.#send(asked, limit.signal);
       const text = await textOf(response);
       return { ...headOf(response), body: bodyOf(text) };
     });
@@ -94,37 +94,28 @@ export class ApiClient {
    * @throws EvictdError  as `ask`, also for a watch that is cut off or overdue
    */
   async watch({ path, query, withinMs, overdueMs, onOpen, onEvent }: WatchRequest): Promise<ApiAnswer> {
-    const limit = new AbortController();
-    const timer = (ms: number, why: string): NodeJS.Timeout =>
-      setTimeout(() => {
-        limit.abort(new Error(why));
-      }, ms).unref();
-    let ends = timer(withinMs, NO_ANSWER);
-    const signal = AbortSignal.any([limit.signal, this.#ends.signal]);
-    try {
-      return await this.#answered('WATCH', limit, async () => {
-        await this.#limit.take(0, signal);
-        const response = await this.#send({ method: 'GET', path, query: { ...query, watch: 'true' }, withinMs }, signal);
-        clearTimeout(ends);
-        ends = timer(overdueMs, 'the watch is stale: the server has not ended it in time');
-        if (response.statusCode !== 200) return { ...headOf(response), body: bodyOf(await textOf(response)) };
-        onOpen();
-        for await (const line of linesOf(response)) onEvent(parseJson(line));
-        return { status: 200, body: undefined };
-      });
-    } finally {
-      clearTimeout(ends);
-    }
+    return this.#answered('WATCH', withinMs, async (limit) => {
+      await this.#limit.take(0, limit.signal);
+      const response = await this.#send({ method: 'GET', path, query: { ...query, watch: 'true' }, withinMs }, limit.signal);
+      limit.within(overdueMs, 'the watch is stale: the server has not ended it in time');
+      if (response.statusCode !== 200) return { ...headOf(response), body: bodyOf(await textOf(response)) };
+      onOpen();
+      for await (const line of linesOf(response)) onEvent(parseJson(line));
+      return { status: 200, body: undefined };
+    });
   }
 
   close(): void {
-    this.#ends.abort(new Error('evictd stops'));
+    this.#isClosed = true;
+    for (const limit of this.#open) limit.abort(STOPS);
     this.#agent?.agent.destroy();
   }
 
-  async #answered(method: string, limit: { readonly signal: AbortSignal }, send: () => Promise<ApiAnswer>): Promise<ApiAnswer> {
+  async #answered(method: string, ms: number, send: (limit: RequestLimit) => Promise<ApiAnswer>): Promise<ApiAnswer> {
+    const limit = new RequestLimit(this.#open, ms);
+    if (this.#isClosed) limit.abort(STOPS);
     try {
-      const answer = await send();
+      const answer = await send(limit);
       this.#count(method, String(answer.status));
       if (answer.status === 401) this.#access.refused();
       return answer;
@@ -132,8 +123,11 @@ export class ApiClient {
       this.#count(method, 'none');
       if (error instanceof EvictdError) throw error;
       if (isOfTls(error)) this.#access.refused();
-      const cause: unknown = limit.signal.aborted ? limit.signal.reason : error;
+      const { aborted: isAborted, reason } = limit.signal;
+      const cause: unknown = isAborted ? reason : error;
       throw new EvictdError('EVICTD_KUBERNETES_UNREACHABLE', reasonOf(cause), { cause });
+    } finally {
+      limit.over();
     }
   }
 
@@ -180,7 +174,7 @@ export class ApiClient {
 /** A connection that was kept, and that the server has closed when the request arrives there. */
 const CLOSED: ReadonlySet<string | undefined> = new Set(['ECONNRESET', 'EPIPE']);
 
-const NO_ANSWER = 'no answer in time';
+const STOPS = 'evictd stops';
 
 /** The server refuses the client certificate, or evictd the server's: one may have been replaced. */
 function isOfTls(error: unknown): boolean {
