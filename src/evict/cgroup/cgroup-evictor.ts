@@ -1,6 +1,6 @@
 import { cgroupDirectory, isBelow, membership, pathBelowMount, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 import type { Workload } from '../../core/workload/workload.js';
-import { errnoName, HostError, messageOf } from '../../errors.js';
+import { attempt, errnoName, HostError, messageOf } from '../../errors.js';
 import type { Evictor, KillInProgress } from '../../monitor/ports/ports.js';
 import type { Binding, MemoryReaper } from '../../native/binding.js';
 import { VictimKill } from './victim-kill.js';
@@ -80,9 +80,9 @@ function begin(
   }
 }
 
-/** undefined: a namespace or the mount hides evictd's own cgroup. */
+/** undefined: a namespace or the mount hides evictd's own cgroup, or it cannot be read. */
 function holdsSelf(path: string, hierarchy: CgroupHierarchy): boolean | undefined {
-  const own = membership(procCgroup('self') ?? '', hierarchy);
+  const own = membership(attempt(() => procCgroup('self')) ?? '', hierarchy);
   const place = own === undefined ? undefined : pathBelowMount(own, hierarchy);
   return place === undefined ? undefined : place === path || isBelow(place, path);
 }

@@ -1,4 +1,4 @@
-import { attempt } from '../../errors.js';
+import { attempt, errnoName } from '../../errors.js';
 import { cgroupDirectory, isBelow, membership, pathBelowMount, withAncestors, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 import type { Binding, CgroupHandle } from '../../native/binding.js';
 import { namesText } from '../../byte-paths.js';
@@ -12,7 +12,7 @@ interface HeldCgroup {
 
 /**
  * Opens the lowest cgroup of another hierarchy that holds all processes of the victim and no others. undefined: there
- * is none, or it is unknown. Never the root.
+ * is none, or it is unknown. Never the root. Throws if a cgroup or a process cannot be read.
  */
 export function openSharedCgroup(
   native: Binding,
@@ -50,7 +50,7 @@ export function openOwnCgroups(native: Binding, victim: HeldCgroup, other: Cgrou
   const left = new Set(members);
   const own: CgroupHandle[] = [];
   for (const pid of left) {
-    const highest = openHighest(search, cgroupOfFirst([pid], other) ?? '/');
+    const highest = openHighest(search, attempt(() => cgroupOfFirst([pid], other)) ?? '/');
     if (highest === undefined) continue;
     own.push(highest);
     for (const inside of attempt(() => highest.processes()) ?? []) left.delete(inside);
@@ -105,7 +105,7 @@ function compareMembers(handle: CgroupHandle, before: readonly number[], victim:
   return before.every((pid) => listed.has(pid) || !after.has(pid)) ? 'the victim' : 'a part';
 }
 
-/** Whether a process is in a cgroup or below it, or has ended. */
+/** Whether a process is in a cgroup or below it, or has ended. Throws if that is unknown: it may be a process of another workload. */
 export function belongs(pid: number, { hierarchy, path }: Pick<HeldCgroup, 'hierarchy' | 'path'>): boolean {
   if (pid <= 1) return false;
   const text = procCgroup(pid);
@@ -115,7 +115,7 @@ export function belongs(pid: number, { hierarchy, path }: Pick<HeldCgroup, 'hier
   return place !== undefined && (place === path || isBelow(place, path));
 }
 
-/** The cgroup of the first process that lives. */
+/** The cgroup of the first process that lives. Throws if that is unknown. */
 function cgroupOfFirst(pids: readonly number[], hierarchy: CgroupHierarchy): string | undefined {
   for (const pid of pids) {
     const text = procCgroup(pid);
@@ -126,7 +126,13 @@ function cgroupOfFirst(pids: readonly number[], hierarchy: CgroupHierarchy): str
   return undefined;
 }
 
-/** undefined: ended. On v1 an exiting process is in '/'. */
+/** undefined: ended. On v1 an exiting process is in '/'. Throws if it cannot be read, for want of descriptors or memory say. */
 export function procCgroup(pid: number | 'self'): string | undefined {
-  return attempt(() => namesText(`/proc/${String(pid)}/cgroup`));
+  try {
+    return namesText(`/proc/${String(pid)}/cgroup`);
+  } catch (error) {
+    // open reports ENOENT for a process that was reaped, read reports ESRCH
+    if (['ENOENT', 'ESRCH'].includes(errnoName(error) ?? '')) return undefined;
+    throw error;
+  }
 }

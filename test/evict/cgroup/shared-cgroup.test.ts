@@ -1,6 +1,7 @@
-import { closeSync, mkdirSync, openSync, readdirSync, rmdirSync, statSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, rmdirSync, statSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openSharedCgroup } from '../../../src/evict/cgroup/shared-cgroup.js';
+import { belongs, openSharedCgroup } from '../../../src/evict/cgroup/shared-cgroup.js';
+import { errnoName } from '../../../src/errors.js';
 import { readHierarchies } from '../../../src/host/linux/cgroup/hierarchies.js';
 import { native } from '../../../src/native/index.js';
 import { testCgroup, type TestCgroup } from '../../support/cgroup.js';
@@ -116,6 +117,39 @@ describe.runIf(others.length > 0).each(tried)('a cgroup of the %s hierarchy', (n
     held.handle.close();
   });
 
+  test('that has another process is not found while the cgroup of that process cannot be read', async () => {
+    const { memory, [name]: other } = hierarchies;
+    if (!memory || !other) throw new Error('they are not here');
+    const { pid } = await victim.spawn('sleep', ['600']);
+    const { pid: foreign } = await bystander.spawn('sleep', ['600']);
+    for (const member of [pid, foreign]) beside.add(member);
+    const real = new native.CgroupHandle(victim.dir);
+    const spare = Array.from({ length: 8 }, () => openSync('/dev/null', 'r'));
+    const taken: number[] = [];
+    let readings = 0;
+    const processes = (): number[] => {
+      const pids = real.processes();
+      readings += 1;
+      if (readings === 2) attempt(() => takeAll(taken)); // all that is left is to read the cgroup of the other process
+      return pids;
+    };
+    const handle = Object.create(real, { processes: { value: processes } }) as typeof real;
+    let result: string | undefined;
+    await withoutDescriptors(() => {
+      for (const descriptor of spare) closeSync(descriptor);
+      try {
+        const shared = openSharedCgroup(native, { handle, hierarchy: memory, path: victim.path }, other)?.handle;
+        result = shared ? 'found' : 'nothing';
+        shared?.close();
+      } catch (error) {
+        result = errnoName(error);
+      }
+      for (const descriptor of taken) closeSync(descriptor);
+    });
+    real.close();
+    expect([readings, result]).toEqual([2, 'EMFILE']);
+  });
+
   test('above the cgroups that the victim is spread over is found', async () => {
     const parts = ['a', 'b'].map((part) => `${beside.dir}/${part}`);
     for (const part of parts) mkdirSync(part);
@@ -131,6 +165,30 @@ describe.runIf(others.length > 0).each(tried)('a cgroup of the %s hierarchy', (n
     }
   });
 });
+
+test('a process is in a cgroup, in another one, or has ended; without descriptors it is unknown which', async () => {
+  const hierarchy = hierarchies.memory;
+  if (!hierarchy) throw new Error('no memory controller');
+  const { pid } = await victim.spawn('sleep', ['600']);
+  expect(belongs(pid, { hierarchy, path: victim.path })).toBe(true);
+  expect(belongs(pid, { hierarchy, path: bystander.path })).toBe(false);
+  let result: unknown;
+  await withoutDescriptors(() => {
+    try {
+      result = belongs(pid, { hierarchy, path: bystander.path });
+    } catch (error) {
+      result = errnoName(error);
+    }
+  });
+  expect(result).toBe('EMFILE');
+  await victim.cleanup();
+  await eventually('it to end', () => !existsSync(`/proc/${String(pid)}`));
+  expect(belongs(pid, { hierarchy, path: bystander.path })).toBe(true);
+});
+
+function takeAll(taken: number[]): never {
+  for (;;) taken.push(openSync('/dev/null', 'r'));
+}
 
 function attempt<T>(action: () => T): T | undefined {
   try {
