@@ -141,7 +141,10 @@ export interface DeletedFilesResult {
   groups: { pids: number[]; bytes: number; inodes: number }[];
   /** Processes with unreadable descriptors, which the result lacks. Ended ones do not count. */
   unreadable: number;
-  /** false: no such filesystem, /proc cannot be listed, or more than 100,000 such files. */
+  /**
+   * false: no such filesystem, /proc cannot be listed, more than 100,000 such files, or more than 1,000,000 holders of
+   * all files together. `groups` lacks a file with a holder too many.
+   */
   complete: boolean;
   /** st_dev of the filesystem; 0n: no such filesystem. */
   device: bigint;

@@ -6,7 +6,9 @@
 
 #include <array>
 #include <atomic>
+#include <csignal>
 #include <string>
+#include <vector>
 
 #include "cgroup.h"
 #include "check.h"
@@ -19,7 +21,7 @@ namespace {
 constexpr size_t kHeldBytes = 1 << 20;
 
 // The group held by exactly these processes; all zero if there is none.
-DeletedFiles::Group HeldBy(const std::string& path, const std::set<pid_t>& holders) {
+DeletedFiles::Group HeldBy(const std::string& path, std::vector<pid_t> holders) {
   const std::atomic<bool> cancelled{false};
   for (const DeletedFiles::Group& group : DeletedFiles(path).Run(cancelled).groups) {
     if (group.holders == holders) return group;
@@ -39,7 +41,7 @@ UniqueFd Held(const TemporaryDirectory& directory, const char* name) {
 
 TEST("a deleted file that is open counts once, for all its holders together") {
   const TemporaryDirectory directory;
-  const std::set<pid_t> me = {getpid()};
+  const std::vector<pid_t> me = {getpid()};
   const uint64_t before = HeldBy(directory.path(), me).bytes;
   const UniqueFd file = Held(directory, "held");
   const UniqueFd second(dup(file.get()));
@@ -64,9 +66,35 @@ TEST("a deleted file that is open counts once, for all its holders together") {
   CHECK(HeldBy(directory.path(), me).bytes >= before + kHeldBytes);
 }
 
+TEST("beyond the limit of holders the answer is not complete, and a file with a holder too many is left out") {
+  const TemporaryDirectory directory;
+  const UniqueFd file = Held(directory, "held");
+  CHECK(unlink(directory.File("held").c_str()) == 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    pause();
+    _exit(0);
+  }
+  const std::atomic<bool> cancelled{false};
+  // Other processes of the machine may hold deleted files, too, which only makes the limit come sooner.
+  for (const size_t most : {0, 1}) {
+    const DeletedFiles::Result result = DeletedFiles(directory.path(), most).Run(cancelled);
+    size_t holders = 0;
+    for (const DeletedFiles::Group& group : result.groups) {
+      holders += group.holders.size() * group.inodes;
+      CHECK(group.holders != std::vector<pid_t>{getpid()});
+    }
+    CHECK(!result.complete);
+    CHECK(holders <= most);
+  }
+  CHECK(HeldBy(directory.path(), {getpid(), child}).bytes >= kHeldBytes);
+  CHECK(kill(child, SIGKILL) == 0);
+  CHECK(waitpid(child, nullptr, 0) == child);
+}
+
 TEST("a file that is named deleted, has another link or is on another filesystem does not count") {
   const TemporaryDirectory directory;
-  const std::set<pid_t> me = {getpid()};
+  const std::vector<pid_t> me = {getpid()};
   const uint64_t before = HeldBy(directory.path(), me).inodes;
   const UniqueFd called = Held(directory, "file (deleted)");
   const UniqueFd linked = Held(directory, "linked");

@@ -33,6 +33,7 @@ bool HasEnded(int error) { return error == ENOENT || error == ESRCH; }
 DeletedFiles::Result DeletedFiles::Run(const std::atomic<bool>& cancelled) {
   Result result;
   files_.clear();
+  holders_ = 0;
   overflown_ = false;
   struct statx status = {};
   if (statx(AT_FDCWD, path_.c_str(), kStatxFlags, kStatxMask, &status) != 0) return result;
@@ -47,7 +48,7 @@ DeletedFiles::Result DeletedFiles::Run(const std::atomic<bool>& cancelled) {
     if (pid <= 0 || *end != '\0') continue;
     if (!ReadProcess(dirfd(processes.get()), static_cast<pid_t>(pid), cancelled)) result.unreadable++;
   }
-  std::map<std::set<pid_t>, Group> groups;
+  std::map<std::vector<pid_t>, Group> groups;
   for (auto& [inode, file] : files_) {
     Group& group = groups[file.holders];
     group.bytes += file.bytes;
@@ -84,13 +85,17 @@ bool DeletedFiles::ReadDescriptor(int descriptors, const char* name, pid_t pid) 
   if (status.stx_nlink != 0 || !S_ISREG(status.stx_mode)) return true;
   if (makedev(status.stx_dev_major, status.stx_dev_minor) != device_) return true;
   const auto known = files_.find(status.stx_ino);
-  if (known == files_.end() && files_.size() >= kMostFiles) {
+  const bool is_new = known == files_.end();
+  if (!is_new && known->second.holders.back() == pid) return true;  // processes are read one after another
+  if (holders_ >= most_holders_ || (is_new && (overflown_ || files_.size() >= kMostFiles))) {
     overflown_ = true;
+    if (!is_new) files_.erase(known);
     return true;
   }
-  File& file = known == files_.end() ? files_[status.stx_ino] : known->second;
+  File& file = is_new ? files_[status.stx_ino] : known->second;
   file.bytes = status.stx_blocks * kBlock;
-  file.holders.insert(pid);
+  file.holders.push_back(pid);
+  holders_++;
   return true;
 }
 
