@@ -144,8 +144,8 @@ bool WriteText(const std::string& path, const std::string& text) {
   return file && write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
-TemporaryDirectory::TemporaryDirectory() {
-  std::string name = "/tmp/evictd-test-XXXXXX";
+TemporaryDirectory::TemporaryDirectory(const std::string& parent) {
+  std::string name = parent + "/evictd-test-XXXXXX";
   if (mkdtemp(name.data()) == nullptr) throw SystemError(errno, "mkdtemp", name);
   path_ = name;
 }

@@ -74,10 +74,10 @@ std::string ReadText(const std::string& path);
 // failure.
 bool WriteText(const std::string& path, const std::string& text);
 
-// A directory that is removed at the end, with the plain files in it.
+// A directory that is removed at the end, with all in it.
 class TemporaryDirectory {
  public:
-  TemporaryDirectory();
+  explicit TemporaryDirectory(const std::string& parent = "/tmp");
   ~TemporaryDirectory();
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;

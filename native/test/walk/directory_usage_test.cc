@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -12,6 +13,7 @@
 
 #include "cgroup.h"
 #include "check.h"
+#include "system/linux/unique_fd.h"
 #include "waker.h"
 #include "walk/linux/background_walk.h"
 #include "walk/linux/directory_walk.h"
@@ -40,6 +42,23 @@ TEST("a walk counts each file once and notifies at its end") {
   CHECK(usage.TakeDone(&counted));
   CHECK(!usage.TakeDone(&counted));
   CHECK_EQUAL(counted.inodes, decltype(counted.inodes){2});
+}
+
+TEST("directories below the deepest level that is entered are an error, and not counted") {
+  const TemporaryDirectory directory("/dev/shm");             // in memory: many directories
+  constexpr size_t kLevels = DirectoryWalk::kMostLevels + 1;  // below the root
+  UniqueFd deepest(open(directory.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  for (size_t level = 0; level < kLevels; level++) {
+    CHECK(mkdirat(deepest.get(), "d", 0700) == 0);
+    deepest.Reset(openat(deepest.get(), "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    CHECK(static_cast<bool>(deepest));
+  }
+  const std::atomic<bool> cancelled{false};
+  const DirectoryWalk::Usage usage = DirectoryWalk().Run(directory.path(), cancelled);
+  CHECK_EQUAL(usage.errors, uint64_t{1});
+  CHECK_EQUAL(usage.first_error, ENAMETOOLONG);
+  CHECK_EQUAL(usage.inodes, uint64_t{DirectoryWalk::kMostLevels + 1});
+  CHECK(usage.complete);
 }
 
 TEST("walks are cancelled at any time, and their threads end") {

@@ -64,6 +64,10 @@ DirectoryWalk::Usage DirectoryWalk::Run(const std::string& path, const std::atom
     }
     const int directory = levels_.back().directory.get();
     if (!Count(directory, name)) continue;
+    if (levels_.size() >= kMostLevels) {
+      Failed(ENAMETOOLONG);
+      continue;
+    }
     UniqueFd below(OpenDirectory(directory, name));
     // Again, by the descriptor: it may be another directory or filesystem by now.
     if (!below || Statx(below.get(), "", &status) != 0) {

@@ -16,14 +16,15 @@ namespace evictd {
 // links themselves, and nothing that is mounted below. Opens everything relative to its directory, so no path is too
 // long and no symbolic link leads elsewhere.
 //
-// At any depth the stack does not grow and at most kOpenLevels descriptors are open. Memory: some bytes a level, and
-// the inodes with several links.
+// At any depth the stack does not grow and at most kOpenLevels descriptors are open. Memory: some bytes a level, of
+// which it enters at most kMostLevels, and the inodes with several links.
 class DirectoryWalk {
  public:
   struct Usage {
     uint64_t bytes = 0;
     uint64_t inodes = 0;
-    // What could not be read. What vanished meanwhile is not an error.
+    // What could not be read; ENAMETOOLONG: a directory below kMostLevels, of which only the inode counts. What
+    // vanished meanwhile is not an error.
     uint64_t errors = 0;
     int first_error = 0;
     // All was visited. False: the root could not be opened, a directory was moved during the walk, or it was cancelled.
@@ -34,6 +35,9 @@ class DirectoryWalk {
   };
 
   static constexpr size_t kOpenLevels = 32;
+
+  // A user can nest directories until the inodes run out.
+  static constexpr size_t kMostLevels = 16'384;
 
   // Beyond this many hard-linked inodes, further links count each time.
   static constexpr size_t kMostLinked = 1'000'000;
