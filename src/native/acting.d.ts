@@ -163,6 +163,11 @@ export interface NativeOrderPlan {
   readonly expiresNs: bigint;
   /** Whether the order writes cgroup.kill, if it can; else it sends signals. */
   readonly byFile: boolean;
+  /**
+   * This process is in none of the candidates. Otherwise a candidate with so many cgroups that it is not listed
+   * completely gets signals, which spare this process.
+   */
+  readonly apart: boolean;
 }
 export interface NativeOrderResult {
   /** undefined: one was removed, or the largest has no process. */
@@ -173,6 +178,7 @@ export interface NativeOrderResult {
   readonly crossedNs: bigint;
   /** The last signal, or the refusal. */
   readonly atNs: bigint;
+  /** Found before the signal, in the first 512 cgroups. */
   readonly processes: number;
   /** Positive: why no process got a signal; 0: at least one did. */
   readonly errno: number;

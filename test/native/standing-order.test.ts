@@ -32,6 +32,7 @@ function scene() {
     slack: 0,
     expiresNs: 2n ** 63n,
     byFile: !hasMemoryV1,
+    apart: true,
   };
   // Any other watch: its wake makes the thread look.
   const bell = makeNumberFile(0);

@@ -141,7 +141,8 @@ StandingOrder::Result StandingOrder::CarryOut() {
   if (largest == kNone) return result;
   const Candidate& candidate = plan_->candidates[largest];
   int error = 0;
-  const std::vector<pid_t> pids = candidate.cgroup->Processes(&error, CgroupWalk::kNoLimit);
+  // Not all of a large one: JavaScript waits meanwhile if it uses this order.
+  const std::vector<pid_t> pids = candidate.cgroup->Processes(&error, CgroupWalk::kMostCgroups);
   if (pids.empty() && error == 0) return result;
   result.candidate = largest;
   result.value = candidate.last;
@@ -151,7 +152,8 @@ StandingOrder::Result StandingOrder::CarryOut() {
     return result;
   }
   result.unrecorded = Record(candidate, result);
-  Kill(candidate, &result);
+  // cgroup.kill would end this process, too, if it is among those that were not listed; signals spare it.
+  Kill(candidate, plan_->by_file && (plan_->apart || error == 0), &result);
   const uint64_t none = 0;
   if (IsShortage(result.error)) WriteAll(file_.get(), &none, sizeof none, 0);  // it is tried again, or withdrawn
   return result;
@@ -191,8 +193,8 @@ int StandingOrder::Record(const Candidate& candidate, const Result& result) {
   return error != 0 ? error : WriteAll(file_.get(), &commit, sizeof commit, 0);
 }
 
-void StandingOrder::Kill(const Candidate& candidate, Result* result) {
-  if (plan_->by_file) {
+void StandingOrder::Kill(const Candidate& candidate, bool by_file, Result* result) {
+  if (by_file) {
     try {
       candidate.cgroup->Kill();
       result->at_ns = MonotonicNs();

@@ -49,6 +49,7 @@ class StandingOrder : public WatchSource {
     double slack;
     uint64_t expires_ns;  // monotonic clock
     bool by_file;         // by cgroup.kill, where that exists
+    bool apart = false;   // this process is in none of the candidates, as far as JavaScript knows
   };
 
   struct Result {
@@ -57,7 +58,7 @@ class StandingOrder : public WatchSource {
     double value;
     uint64_t crossed_ns;  // the wake
     uint64_t at_ns;       // the last signal, or the refusal
-    size_t processes;     // found before the signal
+    size_t processes;     // found before the signal, in the first CgroupWalk::kMostCgroups cgroups
     int error;            // why no process got a signal; 0: at least one did
     int unrecorded;       // why the record could not be written; 0: it was
   };
@@ -101,7 +102,7 @@ class StandingOrder : public WatchSource {
   size_t Largest() const;
   double GrownOutside() const;
   int Record(const Candidate& candidate, const Result& result);
-  void Kill(const Candidate& candidate, Result* result);
+  void Kill(const Candidate& candidate, bool by_file, Result* result);
 
   Timer timer_;
   UniqueFd file_;

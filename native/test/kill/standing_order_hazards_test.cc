@@ -10,6 +10,7 @@
 #include "kill/frozen.h"
 #include "kill/order_scene.h"
 #include "system/clock.h"
+#include "walk/linux/cgroup_walk.h"
 
 namespace evictd::test {
 
@@ -96,6 +97,35 @@ TEST("a refusal is reported, and no other workload is killed instead") {
   CHECK_EQUAL(result.candidate, 0u);
   CHECK_EQUAL(result.error, EPERM);
   CHECK(kill(member.pid(), 0) == 0);
+}
+
+TEST("of a deep candidate a part is listed: cgroup.kill ends all of it, and signals spare this process") {
+  for (const bool own : {false, true}) {
+    OrderScene scene;
+    const Cgroup cgroup(Cgroup2());
+    std::string deepest = cgroup.path();
+    for (size_t level = 0; level < CgroupWalk::kMostCgroups; level++) {
+      deepest += "/c";
+      CHECK(mkdir(deepest.c_str(), 0755) == 0);
+    }
+    Member member(cgroup, own ? "exit" : "echo $$ > '" + deepest + "/cgroup.procs'; exec sleep 1000");
+    if (own) {
+      member.Wait();
+      CHECK(WriteText(deepest + "/cgroup.procs", std::to_string(getpid())));
+    }
+    auto plan = scene.Plan();
+    plan->by_file = true;
+    plan->apart = !own;
+    EVENTUALLY(!ReadText(deepest + "/cgroup.procs").empty());
+    CHECK(scene.Place(cgroup, std::move(plan)));
+    scene.Node("150");
+    scene.Fire();
+    const StandingOrder::Result result = scene.Done();
+    if (own) CHECK(WriteText(Cgroup2() + "/cgroup.procs", std::to_string(getpid())));
+    CHECK_EQUAL(result.processes, 0u);
+    CHECK_EQUAL(result.error, own ? EPERM : 0);
+    CHECK(own || WIFSIGNALED(member.Wait()));
+  }
 }
 
 TEST("while descriptors are short nothing is killed or recorded, and it is tried again until there are some") {

@@ -80,8 +80,8 @@ function begin(
   }
 }
 
-/** undefined: a namespace or the mount hides evictd's own cgroup, or it cannot be read. */
-function holdsSelf(path: string, hierarchy: CgroupHierarchy): boolean | undefined {
+/** Whether evictd is in the cgroup at `path` or below. undefined: a namespace or the mount hides its own cgroup, or it cannot be read. */
+export function holdsSelf(path: string, hierarchy: CgroupHierarchy): boolean | undefined {
   const own = membership(attempt(() => procCgroup('self')) ?? '', hierarchy);
   const place = own === undefined ? undefined : pathBelowMount(own, hierarchy);
   return place === undefined ? undefined : place === path || isBelow(place, path);

@@ -1,6 +1,7 @@
 import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 import { errnoText } from '../../errors.js';
 import type { OrderPlan, OrderResult, StandingOrder } from '../../monitor/ports/standing-order.js';
+import { holdsSelf } from './cgroup-evictor.js';
 import type { Binding, MemoryReaper, NativeOrder, NativeOrderPlan, FileSum } from '../../native/binding.js';
 
 export interface StandingOrderParts {
@@ -72,6 +73,7 @@ export class CgroupStandingOrder implements StandingOrder {
         return { cgroup, id: workload.startOrder, value: workingSetOf(cgroup), offset, record };
       }),
       byFile: hierarchy.version === 2,
+      apart: hierarchy.version === 2 && candidates.every(({ workload }) => holdsSelf(workload.path, hierarchy) === false),
     };
   }
 

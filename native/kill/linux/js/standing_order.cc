@@ -91,6 +91,7 @@ class StandingOrderObject : public WatchObject<StandingOrderObject> {
     plan->slack = NumberArgument(object.Get("slack"), "slack");
     plan->expires_ns = BigIntArgument(object.Get("expiresNs"), "expiresNs");
     plan->by_file = object.Get("byFile").ToBoolean();
+    plan->apart = object.Get("apart").ToBoolean();
     return Napi::Boolean::New(info.Env(), order() != nullptr && order()->Place(std::move(plan), seen_ns));
   }
 
