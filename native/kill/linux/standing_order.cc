@@ -53,6 +53,7 @@ bool StandingOrder::Place(std::unique_ptr<Plan> plan, uint64_t seen_ns) {
   plan_.swap(plan);
   not_before_ns_ = 0;
   Forget(plan_ ? seen_ns : std::numeric_limits<uint64_t>::max());
+  if (plan_ && (crossed_ns_ != 0 || woken_ns_ != 0)) timer_.Set(plan_->after_ns);
   return true;
 }
 
@@ -78,7 +79,11 @@ std::optional<StandingOrder::Result> StandingOrder::Take() {
 
 void StandingOrder::OthersWoke(uint64_t now_ns) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!plan_ || crossed_ns_ != 0) return;
+  if (!plan_) {
+    woken_ns_ = now_ns;  // the next plan may be from a pass that began before
+    return;
+  }
+  if (crossed_ns_ != 0) return;
   (Holds(&plan_->conditions.front()) ? crossed_ns_ : woken_ns_) = now_ns;
   timer_.Set(plan_->after_ns);
 }

@@ -73,7 +73,8 @@ class StandingOrder : public WatchSource {
   StandingOrder(const std::string& file, std::shared_ptr<MemoryReaper> reaper);
 
   // JavaScript's thread. Replaces the standing plan; null: withdraws it. Keeps a wake after `seen_ns`, when JavaScript
-  // began the pass that this plan is from. Returns false, without effect, if a result waits for Take.
+  // began the pass that this plan is from; `after_ns` counts from now then. Returns false, without effect, if a result
+  // waits for Take.
   bool Place(std::unique_ptr<Plan> plan, uint64_t seen_ns);
   // JavaScript has looked at `seen_ns` and keeps the plan.
   void Seen(uint64_t seen_ns);
@@ -110,7 +111,7 @@ class StandingOrder : public WatchSource {
   std::mutex mutex_;  // guards the rest
   std::unique_ptr<Plan> plan_;
   uint64_t crossed_ns_ = 0;  // when the first condition held; 0: not since JavaScript looked
-  uint64_t woken_ns_ = 0;    // a wake at which it did not: it is read once more, as a value may lag; 0: none
+  uint64_t woken_ns_ = 0;    // a wake at which it did not, or without a plan: it is read once more; 0: none
   uint64_t not_before_ns_ = 0;
   std::optional<Result> result_;
 };

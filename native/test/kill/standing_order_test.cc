@@ -117,6 +117,23 @@ TEST("a wake during the pass that an order is from counts") {
   CHECK_EQUAL(scene.Done().candidate, 0u);
 }
 
+TEST("a wake while no order stands counts if the pass that the next one is from began before") {
+  OrderScene scene;
+  const Cgroup cgroup(MemoryV1());
+  Member member(cgroup, kSleeps);
+  scene.Node("150");
+  scene.Fire();
+  CHECK(scene.Place(cgroup, scene.Plan(), MonotonicNs()));  // the pass began after the wake
+  usleep(50000);
+  CHECK(!scene.order->Take());
+  CHECK(scene.order->Place(nullptr, 0));
+  const uint64_t pass_ns = MonotonicNs();
+  scene.Fire();
+  CHECK(scene.Place(cgroup, scene.Plan(), pass_ns));
+  CHECK_EQUAL(scene.Done().candidate, 0u);
+  CHECK(WIFSIGNALED(member.Wait()));
+}
+
 TEST("an order waits for its other conditions, and for JavaScript that postpones it") {
   OrderScene scene;
   const Cgroup cgroup(MemoryV1());
