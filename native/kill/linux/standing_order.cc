@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <limits>
+#include <thread>
 #include <utility>
 
 #include "system/clock.h"
@@ -21,6 +23,7 @@ namespace {
 
 constexpr size_t kMostPasses = 1000;
 constexpr uint64_t kRetryNs = 1000000;
+constexpr int kMostShortPasses = 20;  // JavaScript waits meanwhile if it uses this order
 
 // Returns 0 or errno.
 int WriteAll(int file, const void* bytes, size_t length, off_t at) {
@@ -212,12 +215,19 @@ void StandingOrder::Kill(const Candidate& candidate, bool by_file, Result* resul
   // No event loop waits for this thread: all passes at once.
   size_t signalled = 0;
   int error = 0;
+  int short_passes = 0;
   for (size_t pass = 0; pass < kMostPasses; pass++) {
     const CgroupHandle::Signalled sent = candidate.cgroup->Signal(SIGKILL, reaper_.get());
     signalled += sent.signalled;
     if (sent.signalled > 0) result->at_ns = sent.at_ns;
     if (error == 0) error = sent.error;
-    if (sent.complete || sent.error != 0) break;
+    if (!IsShortage(sent.error)) {
+      if (sent.complete) break;
+      continue;  // what cannot be signalled must not protect the other processes
+    }
+    // No later try would follow a partial kill.
+    if (signalled == 0 || ++short_passes == kMostShortPasses) break;
+    std::this_thread::sleep_for(std::chrono::nanoseconds(kRetryNs));
   }
   if (signalled == 0) result->at_ns = MonotonicNs();
   result->error = signalled > 0 ? 0 : error != 0 ? error : ESRCH;

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <thread>
 
+#include "held_calls.h"
 #include "kill/frozen.h"
 #include "kill/order_scene.h"
 #include "system/clock.h"
@@ -154,6 +155,19 @@ TEST("while descriptors are short nothing is killed or recorded, and it is tried
   CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
   CHECK_EQUAL(scene.Done().error, 0);
   CHECK(WIFSIGNALED(member.Wait()));
+}
+
+TEST("a shortage after the first signals does not spare the other processes") {
+  // Before the waiter's thread starts, which takes over the filter.
+  HeldCalls held(SYS_pidfd_open, [](int call) { return call == 0 ? ENOMEM : 0; });
+  OrderScene scene;
+  const Cgroup cgroup(MemoryV1());
+  const Member first(cgroup, "exec sleep 1000"), second(cgroup, "exec sleep 1000");
+  CHECK(scene.Place(cgroup, scene.Plan()));
+  scene.Node("150");
+  scene.Fire();
+  CHECK_EQUAL(scene.Done().error, 0);
+  EVENTUALLY(cgroup.Members().empty());
 }
 
 TEST("cgroup.kill ends the candidate where it exists, and signals where it does not") {
