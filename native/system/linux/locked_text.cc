@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cinttypes>
+#include <climits>
 #include <cstdint>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <vector>
 
@@ -35,31 +37,14 @@ int CollectText(dl_phdr_info* object, size_t, void* collected) {
   return 0;
 }
 
-// Unmaps pages that can be read again from their file: those of mappings that are not writable and have no page of
-// their own. Relocated data has such pages, and so has the code of a Node that has moved it into huge pages.
+// Loads them again when they are used.
 void UnmapFilePages() {
   const std::unique_ptr<FILE, int (*)(FILE*)> maps(fopen("/proc/self/smaps", "re"), &fclose);
   if (!maps) return;
-  struct {
-    uintptr_t begin;
-    uintptr_t end;
-    char access[5];
-    unsigned long inode;
-  } mapping = {};
-  unsigned long own_kib = 0;
-  char line[512];
-  // The kernel prints no number that does not fit, and addresses as numbers.
-  // NOLINTBEGIN(cert-err34-c,performance-no-int-to-ptr)
-  while (fgets(line, sizeof line, maps.get()) != nullptr) {
-    if (sscanf(line, "Anonymous: %lu", &own_kib) == 1) {
-      if (own_kib != 0 || mapping.inode == 0 || mapping.access[1] == 'w') continue;
-      madvise(reinterpret_cast<void*>(mapping.begin), mapping.end - mapping.begin, MADV_DONTNEED);
-    } else if (auto next = mapping; sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %*s %*s %lu", &next.begin, &next.end,
-                                           next.access, &next.inode) == 4) {
-      mapping = next;
-    }
+  for (const FileMapping& mapping : MappingsOfFiles(maps.get())) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    madvise(reinterpret_cast<void*>(mapping.begin), mapping.end - mapping.begin, MADV_DONTNEED);
   }
-  // NOLINTEND(cert-err34-c,performance-no-int-to-ptr)
 }
 
 // A direct system call, because the oldest glibc of the prebuilt addon has no wrapper.
@@ -68,6 +53,37 @@ int LockOnFault(const Segment& segment) {
 }
 
 }  // namespace
+
+std::vector<FileMapping> MappingsOfFiles(FILE* smaps) {
+  std::vector<FileMapping> found;
+  FileMapping mapping = {};
+  char access[5] = {};
+  unsigned long inode = 0;
+  unsigned long anonymous_kib = 0;
+  unsigned long swapped_kib = 0;
+  char line[512];
+  // The kernel prints no number that does not fit.
+  // NOLINTBEGIN(cert-err34-c)
+  while (fgets(line, sizeof line, smaps) != nullptr) {
+    if (sscanf(line, "Anonymous: %lu", &anonymous_kib) == 1) continue;
+    if (sscanf(line, "Swap: %lu", &swapped_kib) == 1) {  // after "Anonymous:", which does not count swapped pages
+      if (anonymous_kib == 0 && swapped_kib == 0 && inode != 0 && access[1] != 'w') found.push_back(mapping);
+      continue;
+    }
+    FileMapping next = {};
+    char next_access[5] = {};
+    unsigned long next_inode = 0;
+    if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %*s %*s %lu", &next.begin, &next.end, next_access, &next_inode) !=
+        4)
+      continue;
+    mapping = next;
+    std::copy(std::begin(next_access), std::end(next_access), std::begin(access));
+    inode = next_inode;
+    anonymous_kib = ULONG_MAX;
+  }
+  // NOLINTEND(cert-err34-c)
+  return found;
+}
 
 LockedText LockText() {
   std::vector<Segment> segments;
