@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 #include <iterator>
+#include <new>
 #include <unordered_set>
 #include <utility>
 
@@ -79,37 +80,47 @@ std::vector<pid_t> CgroupHandle::Processes(int* error, size_t most) const {
 
 CgroupHandle::Signalled CgroupHandle::Signal(int signal, MemoryReaper* reaper) {
   Signalled result;
+  try {
+    SignalPass(signal, reaper, &result);
+  } catch (const std::bad_alloc&) {
+    // Not an exception: some processes may have got the signal.
+    KeepError(ENOMEM, &result.error);
+    walks_.erase(signal);  // the next pass begins at the root
+  }
+  return result;
+}
+
+void CgroupHandle::SignalPass(int signal, MemoryReaper* reaper, Signalled* result) {
   CgroupWalk& walk = walks_.try_emplace(signal, directory_.get()).first->second;
   std::unordered_set<pid_t> seen;
   std::vector<pid_t> moved;
   const CgroupWalk::Pass pass = walk.Run(CgroupWalk::kMostCgroups, [&](int cgroup, bool is_root) {
     std::vector<pid_t> pids;
     const int error = ReadMembers(cgroup, is_root, &pids);
-    KeepError(error, &result.error);
+    KeepError(error, &result->error);
     const bool has_processes = !pids.empty() || error != 0;
     SortPids(&pids);
     // v1 lists a process in each cgroup that has one of its threads.
     const auto is_known = [&](pid_t pid) { return pid > 0 && !seen.insert(pid).second; };
     pids.erase(std::remove_if(pids.begin(), pids.end(), is_known), pids.end());
-    result.found += pids.size();
+    result->found += pids.size();
     const Reading again = [&](int* failed) {
       std::vector<pid_t> second;
       *failed = ReadMembers(cgroup, is_root, &second);
       SortPids(&second);
       return second;
     };
-    SignalMembers(pids, signal, reaper, again, &moved, &result);
+    SignalMembers(pids, signal, reaper, again, &moved, result);
     return has_processes;
   });
-  KeepError(pass.error, &result.error);
+  KeepError(pass.error, &result->error);
   if (!moved.empty()) {
     SortPids(&moved);
     const Reading whole = [this](int* failed) { return Processes(failed); };
-    SignalMembers(moved, signal, reaper, whole, nullptr, &result);
+    SignalMembers(moved, signal, reaper, whole, nullptr, result);
   }
-  result.complete = pass.complete;
-  result.empty_rounds = walk.empty_rounds();
-  return result;
+  result->complete = pass.complete;
+  result->empty_rounds = walk.empty_rounds();
 }
 
 CgroupHandle::Stopped CgroupHandle::Stop(size_t rounds) const {

@@ -65,6 +65,7 @@ class CgroupHandle {
  private:
   using Reading = std::function<std::vector<pid_t>(int* error)>;
 
+  void SignalPass(int signal, MemoryReaper* reaper, Signalled* result);
   // `again` reads the membership once more; `moved` receives those that it does not list although they exist.
   static void SignalMembers(const std::vector<pid_t>& pids, int signal, MemoryReaper* reaper, const Reading& again,
                             std::vector<pid_t>* moved, Signalled* result);

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <limits>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -145,26 +146,36 @@ bool StandingOrder::OneOfOthersHolds() {
 
 StandingOrder::Result StandingOrder::CarryOut() {
   Result result = {kNone, plan_->conditions.front().last, 0, crossed_ns_, MonotonicNs(), 0, 0, 0};
+  try {
+    Evict(&result);
+  } catch (const std::bad_alloc&) {
+    result.error = ENOMEM;  // before any signal: CgroupHandle::Signal reports it
+  }
+  if (IsShortage(result.error) && result.candidate != kNone) {
+    const uint64_t none = 0;
+    WriteAll(file_.get(), &none, sizeof none, 0);  // it is tried again, or withdrawn
+  }
+  return result;
+}
+
+void StandingOrder::Evict(Result* result) {
   const size_t largest = Largest();
-  if (largest == kNone) return result;
+  if (largest == kNone) return;
   const Candidate& candidate = plan_->candidates[largest];
   int error = 0;
   // Not all of a large one: JavaScript waits meanwhile if it uses this order.
   const std::vector<pid_t> pids = candidate.cgroup->Processes(&error, CgroupWalk::kMostCgroups);
-  if (pids.empty() && error == 0) return result;
-  result.candidate = largest;
-  result.value = candidate.last;
-  result.processes = pids.size();
+  if (pids.empty() && error == 0) return;
+  result->candidate = largest;
+  result->value = candidate.last;
+  result->processes = pids.size();
   if (std::binary_search(pids.begin(), pids.end(), getpid())) {
-    result.error = EPERM;  // cgroup.kill would end this process, too
-    return result;
+    result->error = EPERM;  // cgroup.kill would end this process, too
+    return;
   }
-  result.unrecorded = Record(candidate, result);
+  result->unrecorded = Record(candidate, *result);
   // cgroup.kill would end this process, too, if it is among those that were not listed; signals spare it.
-  Kill(candidate, plan_->by_file && (plan_->apart || error == 0), &result);
-  const uint64_t none = 0;
-  if (IsShortage(result.error)) WriteAll(file_.get(), &none, sizeof none, 0);  // it is tried again, or withdrawn
-  return result;
+  Kill(candidate, plan_->by_file && (plan_->apart || error == 0), result);
 }
 
 bool StandingOrder::ReadCandidates() {

@@ -98,6 +98,7 @@ class StandingOrder : public WatchSource {
   bool ReadCandidates();
   // Kills by the values that were read last. If descriptors or memory are short (`error`), it leaves no record.
   Result CarryOut();
+  void Evict(Result* result);
   // kNone: the plan is out of date. The node has grown by more than the candidates have and the largest holds: what has
   // grown may be larger, and is none of them.
   size_t Largest() const;

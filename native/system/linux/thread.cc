@@ -3,6 +3,7 @@
 #include <array>
 #include <csignal>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "system/detached_thread.h"
@@ -50,6 +51,11 @@ __attribute__((noinline)) void FaultInMemory() {
   for (auto& block : blocks) {
     block.reset(new volatile char[32 * 1024]);
     for (size_t i = 0; i < 32 * 1024; i += kPageBytes) block[i] = 0;
+  }
+  // The first exception of a thread allocates thread-local data; if that fails, libc ends the process.
+  try {
+    throw std::bad_alloc();
+  } catch (const std::bad_alloc&) {
   }
 }
 

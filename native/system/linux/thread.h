@@ -9,7 +9,8 @@ namespace evictd {
 pthread_t StartThread(const char* name, void* (*body)(void*), void* argument);
 
 // Prepares a thread that acts while no memory is free: writes to 128 KiB of its stack, and to 96 KiB of heap that
-// malloc keeps for it. Otherwise the first use of a page would wait for memory.
+// malloc keeps for it, and throws an exception once. Otherwise the first use of a page would wait for memory, and the
+// first exception would need some.
 void FaultInMemory();
 
 }  // namespace evictd

@@ -1,0 +1,81 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { addonFile, cgroup2, hasMemoryV1, makeCgroup, makeDirectory, makeNumberFile, memoryV1 } from './kernel.js';
+
+/** Lets the waiter's thread have no memory for some calls of malloc, from a umask on that is otherwise unused. */
+const LIMITER = String.raw`
+  #include <errno.h>
+  #include <stddef.h>
+  #include <string.h>
+  #include <sys/prctl.h>
+  #include <sys/syscall.h>
+  #include <unistd.h>
+  static volatile int failing;
+  extern void *__libc_malloc(size_t);
+  void *malloc(size_t n) {
+    char name[16] = "";
+    if (failing > 0 && prctl(PR_GET_NAME, name) == 0 && strcmp(name, "evictd-waiter") == 0) { failing--; errno = ENOMEM; return 0; }
+    return __libc_malloc(n);
+  }
+  unsigned umask(unsigned mask) {
+    if (mask == 07654) { failing = 7; return 0; }
+    if (mask == 07653) { write(1, failing == 0 ? "all\n" : "none\n", failing == 0 ? 4 : 5); return 0; }
+    return (unsigned)syscall(SYS_umask, mask);
+  }`;
+const machine = process.arch === 'arm64' ? 'aarch64' : 'x86_64';
+// One for this processor: under qemu-user the compiler is the host's, and its library would not be loaded.
+const compiler = ['cc', 'gcc', 'clang'].find((name) => {
+  try {
+    return execFileSync(name, ['-dumpmachine'], { encoding: 'utf8' }).startsWith(machine);
+  } catch {
+    return false;
+  }
+});
+
+test.runIf(compiler !== undefined)('an order without memory is carried out when there is some (where there is a C compiler)', async () => {
+  const scratch = makeDirectory();
+  const library = join(scratch, 'limit.so');
+  writeFileSync(join(scratch, 'limit.c'), LIMITER);
+  execFileSync(compiler ?? '', ['-O1', '-shared', '-fPIC', '-w', '-o', library, join(scratch, 'limit.c')]);
+  const cgroup = makeCgroup(hasMemoryV1 ? memoryV1 : cgroup2);
+  const member = spawn('sleep', ['600']);
+  onTestFinished(() => void member.kill('SIGKILL'));
+  writeFileSync(join(cgroup, 'cgroup.procs'), String(member.pid));
+  const ended = once(member, 'exit');
+  const file = join(scratch, 'order');
+  writeFileSync(file, Buffer.alloc(4096));
+  const [node, usage, bell] = [makeNumberFile(101), makeNumberFile(5), makeNumberFile(0)];
+  const script = `
+    const native = require(${JSON.stringify(addonFile)});
+    const number = (path) => ({ files: [{ path, format: 'number' }], weights: [1] });
+    const sampling = { ...number(${JSON.stringify(bell.path)}), limits: [1], maxRatePerSecond: 1, maxPeriodMs: 2 };
+    const sampler = new native.Sampler(sampling, () => undefined);
+    const order = new native.StandingOrder(${JSON.stringify(file)}, undefined, () => {
+      process.umask(0o7653);
+      const { candidate, processes, errno } = order.take();
+      console.log(JSON.stringify({ candidate, processes, errno }));
+      order.close();
+      sampler.close();
+    });
+    const plan = {
+      conditions: [{ value: number(${JSON.stringify(node.path)}), atLeast: 100 }],
+      candidates: [{ cgroup: ${JSON.stringify(cgroup)}, id: ${String(statSync(cgroup, { bigint: true }).ino)}n,
+        value: number(${JSON.stringify(usage.path)}), offset: 0, record: Buffer.from('record') }],
+      settlesNs: 1n, afterNs: 1_000_000n, unexplainedNs: 1_000_000n, slack: 0, expiresNs: 2n ** 63n,
+      byFile: ${String(!hasMemoryV1)}, apart: true,
+    };
+    order.place(plan, 0n);
+    process.umask(0o7654);
+    setTimeout(() => require('node:fs').writeFileSync(${JSON.stringify(bell.path)}, '1'.padStart(16, '0') + '\\n'), 20);`;
+  const output = execFileSync(process.execPath, ['-e', script], {
+    env: { ...process.env, LD_PRELOAD: library },
+    encoding: 'utf8',
+    timeout: 20_000,
+  });
+  expect(output.trim().split('\n')).toEqual(['all', '{"candidate":0,"processes":1,"errno":0}']);
+  expect((await ended)[1]).toBe('SIGKILL');
+  expect(readFileSync(file).toString('latin1', 64, 70)).toBe('record');
+});
