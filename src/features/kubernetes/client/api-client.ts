@@ -123,8 +123,7 @@ export class ApiClient {
       this.#count(method, 'none');
       if (error instanceof EvictdError) throw error;
       if (isOfTls(error)) this.#access.refused();
-      const { aborted: isAborted, reason } = limit.signal;
-      const cause: unknown = isAborted ? reason : error;
+      const cause: unknown = limit.signal.aborted ? limit.signal.reason : error;
       throw new EvictdError('EVICTD_KUBERNETES_UNREACHABLE', reasonOf(cause), { cause });
     } finally {
       limit.over();
