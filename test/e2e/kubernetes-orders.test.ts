@@ -33,7 +33,7 @@ async function killed() {
   const config = { ...guarding(node), workloads: [], kubernetes, standingOrder: { after: '5ms' } };
   const stalled = new StalledEvictd('a busy loop', config);
   const evictd = await stalled.evictd.guarding();
-  await evictd.until('an order is prepared', async () => (await evictd.metrics()).includes(`evictd_candidate_usage_bytes{`));
+  await stalled.ordered();
   await stalled.begin();
   batch.grow();
   expect(await batch.ended).toBe('SIGKILL');

@@ -69,6 +69,11 @@ export class StalledEvictd {
     });
   }
 
+  /** Resolves when a standing order is placed: a stall before that would find none. */
+  async ordered(): Promise<void> {
+    await this.evictd.until('an order is placed', async () => (await this.evictd.metrics()).includes('evictd_candidate_usage_bytes{'));
+  }
+
   /** Resolves when the main thread is stalled. */
   async begin(): Promise<void> {
     if (this.#stall === 'a stopped thread') return this.#stop();

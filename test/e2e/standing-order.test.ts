@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { TestCgroup } from '../support/cgroup.js';
 import { Evictd, evictd as command, victimOf, type JournalLine } from './evictd.js';
@@ -26,6 +27,7 @@ describe(`a standing order (${ON})`, () => {
       const stalled = new StalledEvictd(stall, { ...guarding(node), ...ORDERS });
       const evictd = await stalled.evictd.guarding();
 
+      await stalled.ordered();
       await stalled.begin();
       batch.grow();
       expect(await batch.ended).toBe('SIGKILL');
@@ -114,6 +116,7 @@ describe(`a standing order (${ON})`, () => {
     const stalled = new StalledEvictd('a stopped thread', { ...guarding(node), ...ORDERS });
     const evictd = await stalled.evictd.guarding();
 
+    await stalled.ordered();
     await stalled.begin();
     process.kill(batch.pid, 'SIGKILL');
     await batch.ended;
@@ -140,11 +143,12 @@ describe(`a standing order (${ON})`, () => {
     const stalled = new StalledEvictd('a stopped thread', { ...guarding(node), ...ORDERS });
     const evictd = await stalled.evictd.guarding();
 
+    await stalled.ordered();
     await stalled.begin();
     const late = await workload(node.child('late'), { growsMib: 200 });
     late.grow();
     await until('the node is short', () => usageOf(node) > 200 * MIB || !late.alive);
-    await aWhile();
+    await pause(3_500); // a crossing that only one of two values shows counts after 2.5 s
     expect([web.alive, late.alive]).toEqual([true, true]);
 
     stalled.end();
@@ -186,6 +190,7 @@ describe(`a standing order (${ON})`, () => {
     const stalled = new StalledEvictd('a busy loop', config);
     const { evictd, directory } = stalled;
     await evictd.guarding();
+    await stalled.ordered();
     await stalled.begin();
     batch.grow();
     expect(await batch.ended).toBe('SIGKILL');
@@ -209,6 +214,7 @@ describe(`a standing order (${ON})`, () => {
     const stalled = new StalledEvictd('a busy loop', { ...guarding(node), ...ORDERS });
     const { evictd } = stalled;
     await evictd.guarding();
+    await stalled.ordered();
     await stalled.begin();
     batch.grow();
     expect(await batch.ended).toBe('SIGKILL');
