@@ -224,10 +224,9 @@ function sinceSignal(eviction: EvictionInFlight, { signalledAtNs: sentNs, unansw
 }
 
 /**
- * Records progress since the last reading. A process that frees much swap, or huge or pinned pages, hardly changes its
- * cgroup's usage for seconds. Then swap, the node's value, or the work of the processes shows progress. Where the
- * node's value judges, a removed cgroup does not count as freed: some of its memory may now be charged to the cgroup
- * above.
+ * Records progress since the last reading. A process that frees much swap, or huge or pinned pages, hardly changes its cgroup's
+ * usage for seconds. Then swap, the node's value, or the work of the processes shows progress. Where the node's value judges, a
+ * removed cgroup does not count as freed: some of its memory may now be charged to the cgroup above.
  */
 function withMovement(
   eviction: EvictionInFlight,
@@ -242,10 +241,11 @@ function withMovement(
   const isRising = nodeAvailable !== undefined && nodeAvailable > (eviction.nodeMost ?? nodeAvailable);
   // Beside a process that ends alone, the rest of its workload goes on, and moves the usage of the cgroup.
   const isOwn = eviction.decision.victim.process === undefined;
-  const hasMoved = isOwn && usageBytes !== before;
-  const isWorking = runs === true || (isOwn && swapBytes !== eviction.swapBytes) || processorTicks !== eviction.processorTicks;
+  const isSwapping = swapBytes !== eviction.swapBytes;
+  const isWorking = runs === true || (isOwn && isSwapping) || processorTicks !== eviction.processorTicks;
   const nodeMost = isRising ? nodeAvailable : (eviction.nodeMost ?? nodeAvailable);
-  if (usageBytes === before && !isWorking && nodeMost === eviction.nodeMost && processes === eviction.processes) return eviction;
+  const isStill = usageBytes === before && !isSwapping && !isWorking;
+  if (isStill && nodeMost === eviction.nodeMost && processes === eviction.processes) return eviction;
   return {
     ...eviction,
     usageBytes,
@@ -254,14 +254,11 @@ function withMovement(
     ...(swapBytes !== undefined && { swapBytes }),
     ...(processorTicks !== undefined && { processorTicks }),
     ...(nodeMost !== undefined && { nodeMost }),
-    usageStillSinceNs: hasMoved || isRising || (isWorking && byNode) ? nowNs : eviction.usageStillSinceNs,
+    usageStillSinceNs: (isOwn && usageBytes !== before) || isRising || (isWorking && byNode) ? nowNs : eviction.usageStillSinceNs,
   };
 }
 
-/**
- * The part of the victim's working set that ends with its processes, as it was when it was selected, or what it held on
- * the disk that would be freed. undefined: not known.
- */
+/** What of its working set ends with the victim's processes, or of the disk, as it was at its selection. undefined: not known. */
 export function knownBytes({ process: only, holding, stats, stays = 0n }: RankedWorkload): bigint | undefined {
   if (only !== undefined) return (only.group ?? only).anonBytes;
   return holding?.frees.bytes ?? (stats?.workingSetBytes === undefined ? undefined : stats.workingSetBytes - stays);
@@ -297,7 +294,6 @@ function isEffective(eviction: EvictionInFlight, reading: VictimReading): boolea
 
 export function exitTimeoutsOf({ decision, peakUsageBytes }: EvictionInFlight, byNode: boolean): ExitTimeouts {
   const { process: only, stats } = decision.victim;
-  if (!byNode) return exitTimeoutsFor(0n);
-  if (only === undefined) return exitTimeoutsFor(peakUsageBytes + (stats?.swapBytes ?? 0n));
-  return exitTimeoutsFor((only.group ?? only).anonBytes + only.swapBytes);
+  const bytes = only === undefined ? peakUsageBytes + (stats?.swapBytes ?? 0n) : (only.group ?? only).anonBytes + only.swapBytes;
+  return exitTimeoutsFor(byNode ? bytes : 0n);
 }
