@@ -5,22 +5,34 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { addonFile, cgroup2, hasMemoryV1, makeCgroup, makeDirectory, makeNumberFile, memoryV1 } from './kernel.js';
 
-/** Lets the waiter's thread have no memory for some calls of malloc, from a umask on that is otherwise unused. */
+/**
+ * Lets the waiter's thread have no memory for some calls of malloc, from a umask on that is otherwise unused. Another
+ * umask says whether the thread waits for events: until then it prepares itself, which needs memory.
+ */
 const LIMITER = String.raw`
   #include <errno.h>
   #include <stddef.h>
   #include <string.h>
+  #include <sys/epoll.h>
   #include <sys/prctl.h>
   #include <sys/syscall.h>
   #include <unistd.h>
-  static volatile int failing;
+  static volatile int failing, waits;
   extern void *__libc_malloc(size_t);
-  void *malloc(size_t n) {
+  static int is_waiter(void) {
     char name[16] = "";
-    if (failing > 0 && prctl(PR_GET_NAME, name) == 0 && strcmp(name, "evictd-waiter") == 0) { failing--; errno = ENOMEM; return 0; }
+    return prctl(PR_GET_NAME, name) == 0 && strcmp(name, "evictd-waiter") == 0;
+  }
+  void *malloc(size_t n) {
+    if (failing > 0 && is_waiter()) { failing--; errno = ENOMEM; return 0; }
     return __libc_malloc(n);
   }
+  int epoll_wait(int epoll, struct epoll_event *events, int size, int timeout) {
+    if (is_waiter()) waits = 1;
+    return syscall(SYS_epoll_pwait, epoll, events, size, timeout, NULL, 8);
+  }
   unsigned umask(unsigned mask) {
+    if (mask == 07652) return waits;
     if (mask == 07654) { failing = 7; return 0; }
     if (mask == 07653) { write(1, failing == 0 ? "all\n" : "none\n", failing == 0 ? 4 : 5); return 0; }
     return (unsigned)syscall(SYS_umask, mask);
@@ -68,6 +80,7 @@ test.runIf(compiler !== undefined)('an order without memory is carried out when 
       byFile: ${String(!hasMemoryV1)}, apart: true,
     };
     order.place(plan, 0n);
+    while (process.umask(0o7652) === 0);
     process.umask(0o7654);
     setTimeout(() => require('node:fs').writeFileSync(${JSON.stringify(bell.path)}, '1'.padStart(16, '0') + '\\n'), 20);`;
   const output = execFileSync(process.execPath, ['-e', script], {
