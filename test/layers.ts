@@ -37,6 +37,7 @@ export const LAYERS: readonly Layer[] = [
       'recording',
       'journal',
       'state',
+      'storage',
       'log',
       'config',
       'config/value',

@@ -113,11 +113,14 @@ function start({ locked, published, observed, acting: { monitor, shutdown }, ser
 }
 
 /** The evictions that were in flight when the machine went down. The state directory may hang, and no start waits for it. */
-async function reportLost({ options: { dryRun }, node: { identity }, inForce, log }: Locked, { journal, saved }: Published): Promise<void> {
+async function reportLost(
+  { options: { dryRun }, node: { identity }, inForce, turns, log }: Locked,
+  { journal, saved }: Published,
+): Promise<void> {
   const bootId = selectHost().readBootId();
   if (dryRun || bootId === '' || saved.isOfThisBoot) return;
   const { lostEvictions } = await import('../journal/reading/lost-evictions.js');
-  const lost = await lostEvictions(inForce.config.stateDirectory, identity.name, bootId).catch(() => []);
+  const lost = await turns.take(() => lostEvictions(inForce.config.stateDirectory, identity.name, bootId)).catch(() => []);
   for (const decision of lost) {
     const record = unfinishedRecord(decision, 'another boot');
     journal.record(record);

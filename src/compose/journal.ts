@@ -9,7 +9,7 @@ import type { JournalSet } from '../journal/journal-sets.js';
 import { native } from '../native/index.js';
 import { tryLock } from './try-lock.js';
 
-export interface JournalParts extends Pick<JournalOptions, 'node' | 'instance' | 'dryRun'> {
+export interface JournalParts extends Pick<JournalOptions, 'node' | 'instance' | 'dryRun' | 'turns'> {
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
 }
 

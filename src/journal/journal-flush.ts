@@ -1,4 +1,5 @@
 import { AppendQueue } from '../storage/append-queue.js';
+import type { Turns } from '../storage/turns.js';
 import type { JournalFiles } from './journal-files.js';
 
 const QUEUE_LIMIT_BYTES = 16 * 1024 * 1024;
@@ -38,20 +39,20 @@ export class JournalWriter {
 
   /**
    * @param recovered  of a run before, the oldest first; those that are in the file already are not written again
-   * @param inTurn  runs a write when those of other writers are over
+   * @param turns  of the directory
    */
   constructor(
     private readonly files: JournalFiles,
     recovered: readonly QueuedRecord[],
     private readonly events: JournalWriterEvents,
-    inTurn: (write: () => Promise<void>) => Promise<void>,
+    turns: Turns,
   ) {
     this.#doubtful = new Set(recovered.map(({ sequence }) => sequence));
     this.#queue = new AppendQueue({
       limit: QUEUE_LIMIT_BYTES,
       weigh: ({ text }) => text.length,
       gatherMs: 0,
-      write: () => inTurn(() => this.#write()),
+      write: () => turns.take(() => this.#write()),
       dropped: (records) => {
         events.lost(records.length);
       },

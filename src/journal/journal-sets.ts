@@ -1,3 +1,4 @@
+import { Turns } from '../storage/turns.js';
 import { isKeptRecord } from './kept-records.js';
 import type { JournalFiles } from './journal-files.js';
 import { JournalWriter, type JournalWriterEvents, type QueuedRecord } from './journal-flush.js';
@@ -17,11 +18,11 @@ export interface JournalSet {
 export class JournalSets {
   readonly #all: JournalWriter;
   readonly #kept: JournalWriter;
-  /** One write at a time: a directory that hangs keeps one thread of libuv's pool busy, and one set rotates at a time. */
-  #turn: Promise<void> = Promise.resolve();
-
-  /** @param recovered  of a run before, the oldest first; those that are in the files already are not written again */
-  constructor({ all, kept }: JournalSet, recovered: readonly QueuedRecord[], events: JournalWriterEvents) {
+  /**
+   * @param recovered  of a run before, the oldest first; those that are in the files already are not written again
+   * @param turns  of the directory; one set rotates at a time, too
+   */
+  constructor({ all, kept }: JournalSet, recovered: readonly QueuedRecord[], events: JournalWriterEvents, turns = new Turns()) {
     let newest = recovered.at(-1)?.sequence ?? 0n;
     const each: JournalWriterEvents = {
       ...events,
@@ -31,14 +32,9 @@ export class JournalSets {
         events.written(oldest === undefined ? newest : oldest - 1n);
       },
     };
-    const inTurn = (write: () => Promise<void>): Promise<void> => {
-      const turn = this.#turn.then(write);
-      this.#turn = turn.catch(() => undefined); // its writer reports it
-      return turn;
-    };
-    this.#all = new JournalWriter(all, recovered, each, inTurn);
+    this.#all = new JournalWriter(all, recovered, each, turns);
     const recoveredKept = recovered.filter(({ text }) => isKeptRecord(text));
-    this.#kept = new JournalWriter(kept, recoveredKept, each, inTurn);
+    this.#kept = new JournalWriter(kept, recoveredKept, each, turns);
   }
 
   push(record: QueuedRecord): void {

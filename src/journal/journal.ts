@@ -7,6 +7,7 @@ import { RecentLines } from './recent-lines.js';
 import type { JsonObject } from '../core/name/json-text.js';
 import { JournalSets, type JournalSet } from './journal-sets.js';
 import { Ring, earlierDecisions, type EarlierDecisions } from './journal-ring.js';
+import type { Turns } from '../storage/turns.js';
 import { asError } from '../errors.js';
 
 export const RING_BYTES = 4 * 1024 * 1024;
@@ -38,6 +39,8 @@ export interface JournalOptions extends JournalFilesOptions {
   readonly node: string;
   /** Whether every record says `dryRun`: a dry run may write to the same journal as a guarding evictd. */
   readonly dryRun: boolean;
+  /** Of all that uses the state directory. Left out: of the journal alone. */
+  readonly turns?: Turns;
   readonly onError: (error: Error) => void;
   readonly onLost: (records: number) => void;
   /** Called when space cannot be reserved, once until it can. */
@@ -72,26 +75,31 @@ export class Journal {
    */
   constructor(private readonly options: JournalOptions) {
     this.#ring = new Ring(ringPath(options.runtimeDirectory, options.instance), RING_BYTES);
-    this.#writer = new JournalSets(journalSet(options), this.#ring.undrained, {
-      written: (sequence) => {
-        if (this.#closed) return;
-        this.#guarded(() => {
-          this.#ring.drained(sequence);
-        });
+    this.#writer = new JournalSets(
+      journalSet(options),
+      this.#ring.undrained,
+      {
+        written: (sequence) => {
+          if (this.#closed) return;
+          this.#guarded(() => {
+            this.#ring.drained(sequence);
+          });
+        },
+        failed: (error) => {
+          this.#failed(error);
+        },
+        lost: (records) => {
+          this.lost += records;
+          options.onLost(records);
+        },
+        torn: (bytes) => journalLine(tornRecord(bytes), options),
+        reserved: (failure) => {
+          if (failure !== undefined && !this.#unreserved) options.onUnreserved(failure);
+          this.#unreserved = failure !== undefined;
+        },
       },
-      failed: (error) => {
-        this.#failed(error);
-      },
-      lost: (records) => {
-        this.lost += records;
-        options.onLost(records);
-      },
-      torn: (bytes) => journalLine(tornRecord(bytes), options),
-      reserved: (failure) => {
-        if (failure !== undefined && !this.#unreserved) options.onUnreserved(failure);
-        this.#unreserved = failure !== undefined;
-      },
-    });
+      options.turns,
+    );
     this.earlier = earlierDecisions(this.#ring.before.map(({ text }) => text));
     for (const { text } of this.#ring.before) {
       this.#recent.add(text);

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { checkedJson } from '../storage/checked-json.js';
+import type { Turns } from '../storage/turns.js';
 import { attempt, errnoName } from '../errors.js';
 
 /** More do not matter. */
@@ -17,24 +18,24 @@ export function resetFilePath(stateDirectory: string, instance: string): string 
  * A file in the state directory that names this boot from an eviction until the machine has outlasted it. A boot that it
  * names later went down without a stop of evictd, soon after an eviction. Names of boots, and no times: a clock that is
  * wrong, or set, does not matter.
- *
- * One call at a time: a directory that hangs blocks one thread. Every call rejects with Node's errors.
+ * Every call rejects with Node's errors.
  */
 export class ResetFile {
   readonly #path: string;
   readonly #bootId: string;
   #earlier: readonly string[] = [];
   #isNamed = false;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns: Turns;
 
-  constructor(path: string, bootId: string) {
+  constructor(path: string, bootId: string, turns: Turns) {
     this.#path = path;
     this.#bootId = bootId;
+    this.#turns = turns;
   }
 
   /** Earlier boots in a row that went down after an eviction, and whether the file names this one. Call it first. */
   read(): Promise<{ readonly resets: number; readonly isNamed: boolean }> {
-    return this.#inTurn(async () => {
+    return this.#turns.take(async () => {
       const boots = bootsIn(await readFile(this.#path, 'utf8').catch(unlessAbsent));
       this.#isNamed = boots.includes(this.#bootId);
       this.#earlier = boots.filter((boot) => boot !== this.#bootId);
@@ -44,7 +45,7 @@ export class ResetFile {
 
   /** An eviction begins. Resolves when that is on the disk. */
   name(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.take(async () => {
       if (this.#isNamed) return;
       await replaceOnDisk(this.#path, `${JSON.stringify([...this.#earlier, this.#bootId].slice(-MAX_BOOTS))}\n`);
       this.#isNamed = true;
@@ -57,18 +58,12 @@ export class ResetFile {
    * @param timeoutMs  resolves after this time, too
    */
   async forget(timeoutMs?: number): Promise<void> {
-    const forgotten = this.#inTurn(async () => {
+    const forgotten = this.#turns.take(async () => {
       if (!this.#isNamed && this.#earlier.length === 0) return;
       await rm(this.#path, { force: true });
       [this.#earlier, this.#isNamed] = [[], false];
     });
     await (timeoutMs === undefined ? forgotten : Promise.race([forgotten, pause(timeoutMs, undefined, { ref: false })]));
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(work);
-    this.#turn = turn.catch(() => undefined); // its caller handles it
-    return turn;
   }
 }
 

@@ -80,6 +80,25 @@ describe.runIf(await fuseWorks())(`a state directory that stops answering (${ON}
     expect(evictd.log.map(({ code }) => code)).not.toContain('EVICTD_JOURNAL_LOST');
   });
 
+  test('from the start of a boot on: it blocks one thread, whatever has to be read or written there', async () => {
+    const fuse = await mountFuse();
+    onTestFinished(() => fuse.remove());
+    await fuse.hang('unanswered');
+    const node = testNode();
+    const batch = await workload(node.child('batch'), { growsMib: 140 });
+    const evictd = await new Evictd({ config: { ...guarding(node), stateDirectory: fuse.directory } }).guarding();
+    batch.grow();
+    expect(await batch.ended).toBe('SIGKILL');
+    await evictd.logged(/^evicted batch/);
+    const tasks = `/proc/${String(evictd.child.pid)}/task`;
+    const waits = readdirSync(tasks).map((task) => readFileSync(join(tasks, task, 'wchan'), 'utf8'));
+    expect(waits.filter((where) => where === 'request_wait_answer')).toHaveLength(1);
+    await fuse.answer();
+    expect(await evictd.stop()).toBe(0);
+    const journal = evictd.journal(join(fuse.directory, 'journal.jsonl')).map(({ type }) => type);
+    expect(journal).toEqual(expect.arrayContaining(['start', 'decision', 'outcome', 'stop']));
+  });
+
   test('and is aborted during a write: missing records follow when it is mounted again', async () => {
     const fuse = await mountFuse();
     onTestFinished(() => fuse.remove());

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ResetFile } from '../../src/state/reset-file.js';
+import { Turns } from '../../src/storage/turns.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
 
 test.each<[rule: string, text: string, resets: number]>([
@@ -11,5 +12,5 @@ test.each<[rule: string, text: string, resets: number]>([
 ])('earlier boots that went down: %s', async (_rule, text, resets) => {
   const path = join(temporaryDirectory(), 'resets.json');
   writeFileSync(path, text);
-  expect(await new ResetFile(path, 'this').read()).toEqual({ resets, isNamed: false });
+  expect(await new ResetFile(path, 'this', new Turns()).read()).toEqual({ resets, isNamed: false });
 });

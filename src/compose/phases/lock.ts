@@ -8,6 +8,7 @@ import { selectHost, type InstanceLock, type LinuxNode } from '../../host/select
 import { createLog, type Log } from '../../log/log.js';
 import { rotatingFile } from '../../log/rotating-file.js';
 import { native } from '../../native/index.js';
+import { Turns } from '../../storage/turns.js';
 import type { Closers } from '../closers.js';
 import { ConfigurationInForce } from '../../node/configuration-in-force.js';
 import { SafeMode } from '../../features/safe-mode/open.js';
@@ -43,6 +44,8 @@ export interface Locked {
   readonly inForce: ConfigurationInForce;
   /** Distinguishes the files of this node in the runtime directory. */
   readonly instance: string;
+  /** Of all that uses the state directory. */
+  readonly turns: Turns;
   readonly log: Log;
   readonly closers: Closers;
   /** undefined: a dry run evicts nothing anyway. */
@@ -67,14 +70,15 @@ export function lock(loaded: LoadedConfig, options: GuardOptions, closers: Close
   const ofUnits = hierarchies.systemd ?? hierarchies.unified ?? node.hierarchy;
   const inForce = new ConfigurationInForce(loaded, dryRun, ofUnits && host.ownMemoryCgroup(ofUnits));
   const { instance } = held;
-  const safeMode = dryRun ? undefined : closers.add(openSafeMode(config, instance, log));
+  const turns = new Turns();
+  const safeMode = dryRun ? undefined : closers.add(openSafeMode(config, instance, turns, log));
   inForce.safeMode = safeMode?.because !== undefined;
-  return { options, node, hierarchies, inForce, instance, log, closers, safeMode };
+  return { options, node, hierarchies, inForce, instance, turns, log, closers, safeMode };
 }
 
 /** Opened after the instance lock and closed before it, because only one evictd may write the run file. */
-function openSafeMode(config: LoadedConfig['config'], instance: string, log: Log): SafeMode {
-  return new SafeMode(config, { instance, bootId: selectHost().readBootId(), bootNs: () => native.bootTimeNs(), log });
+function openSafeMode(config: LoadedConfig['config'], instance: string, turns: Turns, log: Log): SafeMode {
+  return new SafeMode(config, { instance, turns, bootId: selectHost().readBootId(), bootNs: () => native.bootTimeNs(), log });
 }
 
 /**

@@ -41,13 +41,13 @@ export interface Published {
 }
 
 /** Throws UnavailableError if the runtime directory cannot be used. */
-export function publish({ options, node: { identity }, inForce, instance, log, closers, safeMode }: Locked): Published {
+export function publish({ options, node: { identity }, inForce, instance, turns, log, closers, safeMode }: Locked): Published {
   const { dryRun, recording, requests } = options;
   const { config } = inForce;
   const status = new Status();
   configureStatus(status, config);
   status.safeMode = safeMode?.because;
-  const journal = closers.add(openJournal(config, { node: identity.name, instance, dryRun, log }));
+  const journal = closers.add(openJournal(config, { node: identity.name, instance, dryRun, turns, log }));
   const registry = new MetricsRegistry(status, {
     version: manifest.version,
     dryRun,

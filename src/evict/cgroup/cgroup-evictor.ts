@@ -81,10 +81,15 @@ function begin(
 }
 
 /** Whether evictd is in the cgroup at `path` or below. undefined: a namespace or the mount hides its own cgroup, or it cannot be read. */
-export function holdsSelf(path: string, hierarchy: CgroupHierarchy): boolean | undefined {
+function holdsSelf(path: string, hierarchy: CgroupHierarchy): boolean | undefined {
+  const own = pathOfSelf(hierarchy);
+  return own === undefined ? undefined : own === path || isBelow(own, path);
+}
+
+/** The cgroup of evictd below the mount. undefined: as above. */
+export function pathOfSelf(hierarchy: CgroupHierarchy): string | undefined {
   const own = membership(attempt(() => procCgroup('self')) ?? '', hierarchy);
-  const place = own === undefined ? undefined : pathBelowMount(own, hierarchy);
-  return place === undefined ? undefined : place === path || isBelow(place, path);
+  return own === undefined ? undefined : pathBelowMount(own, hierarchy);
 }
 
 function noWorkload(workload: Workload, cause: unknown): HostError {

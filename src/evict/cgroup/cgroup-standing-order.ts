@@ -1,7 +1,7 @@
-import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgroup.js';
+import { cgroupDirectory, isBelow, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 import { errnoText } from '../../errors.js';
 import type { OrderPlan, OrderResult, StandingOrder } from '../../monitor/ports/standing-order.js';
-import { holdsSelf } from './cgroup-evictor.js';
+import { pathOfSelf } from './cgroup-evictor.js';
 import type { Binding, MemoryReaper, NativeOrder, NativeOrderPlan, FileSum } from '../../native/binding.js';
 
 export interface StandingOrderParts {
@@ -62,6 +62,7 @@ export class CgroupStandingOrder implements StandingOrder {
 
   #planOf({ conditions, missing, candidates, ...plan }: OrderPlan): NativeOrderPlan {
     const { hierarchy, workingSetOf } = this.parts;
+    const own = hierarchy.version === 2 ? pathOfSelf(hierarchy) : undefined;
     return {
       conditions: [
         ...conditions.map(({ value, atLeast }) => ({ value: value as FileSum, atLeast })),
@@ -73,7 +74,7 @@ export class CgroupStandingOrder implements StandingOrder {
         return { cgroup, id: workload.startOrder, value: workingSetOf(cgroup), offset, record };
       }),
       byFile: hierarchy.version === 2,
-      apart: hierarchy.version === 2 && candidates.every(({ workload }) => holdsSelf(workload.path, hierarchy) === false),
+      apart: own !== undefined && candidates.every(({ workload: { path } }) => own !== path && !isBelow(own, path)),
     };
   }
 

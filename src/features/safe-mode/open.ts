@@ -3,10 +3,13 @@ import { formatDuration } from '../../core/quantity/duration.js';
 import type { Log } from '../../log/log.js';
 import type { StepListener } from '../../monitor/ports/ports.js';
 import { ResetFile, resetFilePath } from '../../state/reset-file.js';
+import type { Turns } from '../../storage/turns.js';
 import { RunFile, runFilePath } from '../../state/run-file.js';
 
 export interface SafeModeParts {
   readonly instance: string;
+  /** Of the state directory. */
+  readonly turns: Turns;
   readonly bootId: string;
   readonly bootNs: () => bigint;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
@@ -32,9 +35,9 @@ export class SafeMode {
 
   constructor(config: Pick<Config, 'safeMode' | 'runtimeDirectory' | 'stateDirectory'>, parts: SafeModeParts) {
     const { safeMode, runtimeDirectory, stateDirectory } = config;
-    const { instance, bootId, bootNs, log } = parts;
+    const { instance, turns, bootId, bootNs, log } = parts;
     this.#limit = safeMode.crashes;
-    this.#resets = bootId === '' ? undefined : new ResetFile(resetFilePath(stateDirectory, instance), bootId);
+    this.#resets = bootId === '' ? undefined : new ResetFile(resetFilePath(stateDirectory, instance), bootId, turns);
     this.#withinMs = Number(safeMode.withinNs / 1_000_000n);
     this.#log = log;
     const nowMs = (): number => Number(bootNs() / 1_000_000n);

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { SafeMode } from '../../../src/features/safe-mode/open.js';
+import { Turns } from '../../../src/storage/turns.js';
 import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 let directory = '';
@@ -18,7 +19,10 @@ function run({ crashes = 3, runtimeDirectory = directory, stateDirectory = direc
   const write = (message: string): void => void logged.push(message);
   const mode = new SafeMode(
     { runtimeDirectory, stateDirectory, safeMode: { crashes, withinNs: 600_000_000_000n } },
-    { instance: 'machine', bootId, bootNs: () => BigInt(nowMs) * 1_000_000n, log: { info: write, warn: write, error: write } },
+    {
+      ...{ instance: 'machine', turns: new Turns(), bootId, bootNs: () => BigInt(nowMs) * 1_000_000n },
+      log: { info: write, warn: write, error: write },
+    },
   );
   mode.announce();
   return { mode, logged };
