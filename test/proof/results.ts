@@ -5,6 +5,8 @@ export interface Result {
   readonly seconds: number;
   /** The short id of the commit; with a '+' where the tree had other changes. */
   readonly commit: string;
+  /** Of a suite of machines: tests that were skipped there, for the part vm-skips. */
+  readonly skipped?: readonly string[];
 }
 
 /** By the name of the part. */

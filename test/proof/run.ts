@@ -3,12 +3,13 @@
 // again: an interrupted proof goes on where it stopped. --again runs it, --table runs nothing.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createWriteStream, mkdirSync } from 'node:fs';
+import { skippedIn } from '../vm/report.js';
 import { PARTS, type Part } from './parts.js';
-import { choose, count, isProved, nextPart, table, type Result, type Results } from './results.js';
+import { keepResult, readResults, RESULTS_FILE } from './results-file.js';
+import { choose, count, isProved, nextPart, table } from './results.js';
 
 const DIRECTORY = 'build/proof';
-const FILE = `${DIRECTORY}/results.json`;
 /** Lines of a log that say what failed: vitest's, the C++ runner's, the sanitizers', make's. */
 const FAILURE = /(^|\| ) ?FAIL |^FAILED |^failed in |^skipped on every machine|^ERROR: |^==\d+==ERROR|^make: \*\*\*/;
 
@@ -17,26 +18,13 @@ function git(...args: readonly string[]): string {
 }
 
 function currentCommit(): string {
-  return `${git('rev-parse', '--short', 'HEAD')}${git('status', '--porcelain') === '' ? '' : '+'}`;
+  return `${git('rev-parse', '--short', 'HEAD')}${git('status', '--porcelain', '--', ':/', `:!${RESULTS_FILE}`) === '' ? '' : '+'}`;
 }
 
 /** Against the tree as it is; undefined: the commit is not there. */
 function changedSince(commit: string): readonly string[] | undefined {
   const { status, stdout } = spawnSync('git', ['diff', '--name-only', '--no-renames', commit], { encoding: 'utf8' });
   return status === 0 ? stdout.split('\n').filter((file) => file !== '') : undefined;
-}
-
-function readResults(): Results {
-  try {
-    return JSON.parse(readFileSync(FILE, 'utf8')) as Results;
-  } catch {
-    return {}; // none yet
-  }
-}
-
-function keep(name: string, result: Result): void {
-  writeFileSync(`${FILE}.new`, `${JSON.stringify({ ...readResults(), [name]: result }, null, 2)}\n`);
-  renameSync(`${FILE}.new`, FILE);
 }
 
 function missing({ needs = {} }: Part): string[] {
@@ -52,7 +40,7 @@ async function run(part: Part, commit: string): Promise<void> {
   const log = `${DIRECTORY}/${part.name}.log`;
   const packages = missing(part);
   if (packages.length > 0) {
-    keep(part.name, { passed: 0, failed: 1, seconds: 0, commit });
+    keepResult(part.name, { passed: 0, failed: 1, seconds: 0, commit });
     say(`${part.name}: cannot run: apt-get install ${packages.join(' ')}`);
     return;
   }
@@ -79,10 +67,12 @@ async function run(part: Part, commit: string): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.off(signal, stop);
   file.end();
   const output = Buffer.concat(chunks).toString();
-  const result = { ...count(output, status, part.closingLines ?? 1), seconds: (performance.now() - began) / 1000, commit };
+  const seconds = Math.round((performance.now() - began) / 1000);
+  const skipped = part.suite === undefined ? undefined : skippedIn(part.suite);
+  const result = { ...count(output, status, part.closingLines ?? 1), seconds, commit, ...(skipped && { skipped }) };
   if (interrupted && result.failed > 0) return; // no result: it is run again
-  keep(part.name, result);
-  say(`${part.name}: ${String(result.passed)} passed, ${String(result.failed)} failed, ${result.seconds.toFixed(0)} s`);
+  keepResult(part.name, result);
+  say(`${part.name}: ${String(result.passed)} passed, ${String(result.failed)} failed, ${String(seconds)} s`);
   if (result.failed === 0) return;
   const failures = output.split('\n').filter((line) => FAILURE.test(line));
   say([...failures.slice(0, 40), `repeat it alone: make proof ARGS=${part.name}   (log: ${log})`].join('\n'));

@@ -36,6 +36,11 @@ test.each<[rule: string, reports: Report[], never: string[]]>([
     ['a > t'],
   ],
   [
+    'a test skipped in one suite ran in another that has its file, and did not skip it',
+    [report('v2', { skipped: ['a > t', 'b > u'] }), report('v1', { files: ['a'], except: ['b'] })],
+    ['b > u'],
+  ],
+  [
     'the controller in its name is not part of it',
     [report('v2', { skipped: ['a > kill (cgroup v2) > t'] }), report('v1', { passed: ['a > kill (cgroup v1) > t'] })],
     [],

@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Results } from '../reporter.js';
-import { suites } from './suites.js';
 
 export interface Report extends Results {
   readonly suite: string;
@@ -74,8 +73,9 @@ export function neverRun(reports: readonly Report[]): Nowhere {
   const ran = new Set(reports.flatMap(({ passed, failed }) => [...passed, ...failed]).map(anyController));
   const meant = ({ skipped, only }: Report): string[] => skipped.filter((name) => only?.test(nameOf(name)) ?? true);
   const skipped = new Set(reports.flatMap(meant).map(anyController));
-  const nowhere = [...skipped].filter((name) => !ran.has(name) && !OUTSIDE.some((outside) => outside.test(name))).sort();
-  const lostWith = (test: string): string | undefined => reports.find((report) => hadStill(report, test))?.suite;
+  const hasRun = (test: string): boolean => ran.has(test) || reports.some((report) => report.lost === undefined && tries(report, test));
+  const nowhere = [...skipped].filter((name) => !hasRun(name) && !OUTSIDE.some((outside) => outside.test(name))).sort();
+  const lostWith = (test: string): string | undefined => reports.find((report) => report.lost !== undefined && tries(report, test))?.suite;
   return {
     skipped: nowhere.filter((test) => lostWith(test) === undefined),
     untried: nowhere.flatMap((test) => {
@@ -85,10 +85,10 @@ export function neverRun(reports: readonly Report[]): Nowhere {
   };
 }
 
-/** Whether a suite was lost before that test. */
-function hadStill({ lost, files = [], except = [], only, skipped }: Report, test: string): boolean {
+/** Whether a suite has that test, and has not skipped it. */
+function tries({ files = [], except = [], only, skipped }: Report, test: string): boolean {
   const begins = (start: string): boolean => test.startsWith(start);
-  if (lost === undefined || !files.some(begins) || except.some(begins)) return false;
+  if (!files.some(begins) || except.some(begins)) return false;
   return (only?.test(nameOf(test)) ?? true) && !skipped.map(anyController).includes(test);
 }
 
@@ -113,16 +113,15 @@ export function summary(reports: readonly Report[], nowhere: Nowhere): string {
 
 const reportFile = (suite: string): string => `build/vm/${suite}/report.json`;
 
-/** For the check of skipped tests (skips.ts), which needs the reports of all suites. */
+/** For the check of skipped tests (skips.ts), which needs those of all suites. */
 export function keepReport(report: Report): void {
   writeFileSync(reportFile(report.suite), JSON.stringify({ ...report, only: undefined }));
 }
 
-/** The report of the last complete run of a suite. */
-export function keptReport(suite: string): Report | undefined {
+/** What the last complete run of a suite has skipped. */
+export function skippedIn(suite: string): readonly string[] | undefined {
   try {
-    const report = JSON.parse(readFileSync(reportFile(suite), 'utf8')) as Report;
-    return { ...report, only: suites.find(({ name }) => name === suite)?.only };
+    return (JSON.parse(readFileSync(reportFile(suite), 'utf8')) as Report).skipped;
   } catch {
     return undefined;
   }

@@ -11,7 +11,7 @@ import { failuresOf, judged, keepReport, neverRun, onceMore, type Report, saysNo
 import { PACKAGE_TEST, type Suite, suites } from './suites.js';
 
 // make vm [ARGS='SUITE... FILE...']: runs each suite in its own machine, two at a time; all suites unless some are
-// named. With files, those instead of the files of the suite (in v2 unless another is named): other arguments go to
+// named. With files, those instead of the files of the suite (in v2-a unless another is named): other arguments go to
 // vitest. The last line is "N passed, N failed".
 
 const names = process.argv.slice(2).filter((argument) => suites.some(({ name }) => name === argument));
@@ -19,7 +19,7 @@ const forVitest = process.argv.slice(2).filter((argument) => !names.includes(arg
 const chosen =
   names.length > 0
     ? suites.filter(({ name }) => names.includes(name))
-    : suites.filter(({ name }) => forVitest.length === 0 || name === 'v2');
+    : suites.filter(({ name }) => forVitest.length === 0 || name === 'v2-a');
 /** Of this run: machines of another run may read theirs. */
 const bundles = `build/vm/tests-${names.length > 0 ? names.join('-') : 'all'}`;
 

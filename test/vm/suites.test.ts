@@ -30,6 +30,11 @@ describe.each(suites)('the suite $name', (suite) => {
   });
 });
 
+test('no end-to-end test is forgotten', () => {
+  const named = new Set(suites.flatMap(filesOf));
+  expect(files.filter((file) => file.startsWith('test/e2e/') && !named.has(file))).toEqual([]);
+});
+
 test('a file that is left to the host has no test that the host may skip', () => {
   const inMachines = new Set(
     suites.flatMap((suite) => filesOf(suite).filter((file) => suite.except?.some((start) => file.startsWith(start)) !== true)),
