@@ -53,6 +53,7 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
     expect(opened.unit(name)).toEqual({
       name,
       activeState: 'active',
+      sinceNs: expect.any(BigInt) as bigint,
       controlGroup: `/system.slice/${name}`,
       memoryMinBytes: 3n << 20n,
       memoryLowBytes: 5n << 20n,
