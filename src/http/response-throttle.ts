@@ -3,6 +3,8 @@ import type { Route } from './route.js';
 
 /** The pause after an answer, for each unit of processor time that it took: clients take at most a twentieth of a processor together. */
 const PAUSE_FACTOR = 20;
+/** On a machine that lacks memory an answer takes long, and a client that waits gives up after a few seconds. */
+const LONGEST_PAUSE_MS = 1_000;
 
 /** Makes one answer at a time, with pauses. */
 export class ResponseThrottle {
@@ -18,7 +20,7 @@ export class ResponseThrottle {
         return await work();
       } finally {
         const { user, system } = process.cpuUsage(before);
-        pauseMs = ((user + system) / 1_000) * PAUSE_FACTOR;
+        pauseMs = Math.min(((user + system) / 1_000) * PAUSE_FACTOR, LONGEST_PAUSE_MS);
       }
     });
     const rest = (): Promise<void> | undefined => (pauseMs === 0 ? undefined : setTimeout(pauseMs, undefined, { ref: false }));

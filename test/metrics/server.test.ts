@@ -241,7 +241,8 @@ test('scrapes at the same time share an answer', async () => {
   expect(scrapes()).toBeLessThan(20);
 });
 
-test('answers are sent one after another, with pauses, and a client that has closed costs none', async () => {
+/** A throttle, and answers of it that take so much processor time. */
+function throttledAnswers() {
   let usedMs = 0;
   vi.spyOn(process, 'cpuUsage').mockImplementation((before) => ({ user: usedMs * 1_000 - (before?.user ?? 0), system: 0 }));
   onTestFinished(() => void vi.restoreAllMocks());
@@ -255,6 +256,11 @@ test('answers are sent one after another, with pauses, and a client that has clo
         usedMs += ms;
       },
     );
+  return { order, taking };
+}
+
+test('answers are sent one after another, with pauses, and a client that has closed costs none', async () => {
+  const { order, taking } = throttledAnswers();
   const first = taking('first', 5);
   const second = taking('second', 0);
   const gone = taking('gone', 0, true);
@@ -266,6 +272,12 @@ test('answers are sent one after another, with pauses, and a client that has clo
   await expect(gone).rejects.toThrow('the client has gone');
   await last;
   expect(order).toEqual(['first', 'second', 'last']);
+});
+
+test('an answer that took a minute does not keep the next one back for twenty', async () => {
+  const { order, taking } = throttledAnswers();
+  await Promise.all([taking('first', 60_000), taking('second', 0)]);
+  expect(order).toEqual(['first', 'second']);
 });
 
 test('a port in use is reported once, tried again, and used when it is free', async () => {
