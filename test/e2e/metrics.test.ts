@@ -11,7 +11,7 @@ test(`metrics, liveness and readiness are right before, during and after an evic
     evictionHard: { 'memory.available': '64Mi' },
     evictionSoft: { 'memory.available': '384Mi' },
     evictionSoftGracePeriod: { 'memory.available': '100ms' },
-    evictionMaxPodGracePeriod: 2 * SLOWNESS, // read between decision and outcome
+    evictionMaxPodGracePeriod: 4 * SLOWNESS, // read between decision and outcome
     evictionPressureTransitionPeriod: '1s',
     monitoringInterval: '200ms',
   };

@@ -19,12 +19,12 @@ export function stopMethodText({ graceNs, unit, victim }: Pick<Decision, 'graceN
 /**
  * '; systemd also stops a.service and a.socket; batch.service stays stopped until MemoryPressure clears', or nothing.
  */
-export function unitText({ graceNs, unit }: Pick<Decision, 'graceNs' | 'unit'>): string {
+export function unitText({ graceNs, unit, decidedAtNs }: Pick<Decision, 'graceNs' | 'unit' | 'decidedAtNs'>): string {
   if (unit === undefined) return '';
   const stopped = stoppedUnits(unit, graceNs > 0n);
   const alsoStopped = stopped.length === 0 ? '' : `; systemd also stops ${stopped.join(', ')}`;
   const not = unit.stop?.kind === 'signal' ? `; by signals, because ${signalReason(unit.stop)}` : '';
-  return `${alsoStopped}${not}${unit.hold ? `; it is kept stopped ${untilText(unit.hold, unit)}` : ''}`;
+  return `${alsoStopped}${not}${unit.hold ? `; it is kept stopped ${untilText(unit.hold, unit, decidedAtNs)}` : ''}`;
 }
 
 /** What systemd stops besides the unit, as known at the decision. Timers only if the unit is held. */
@@ -55,10 +55,10 @@ export function signalReason({ because, unit }: Extract<UnitStop, { kind: 'signa
 }
 
 /** 'batch.service was evicted 3 times in ten minutes; it stays stopped until MemoryPressure clears'. */
-export function stormText({ victim, unit }: Decision): string {
+export function stormText({ victim, unit, decidedAtNs }: Decision): string {
   if (unit === undefined) return victim.workload.name;
   const times = `${victim.workload.name} is evicted for the ${ordinal(unit.evictions)} time in ten minutes`;
-  if (unit.hold) return `${times}; it is kept stopped ${untilText(unit.hold, unit)}`;
+  if (unit.hold) return `${times}; it is kept stopped ${untilText(unit.hold, unit, decidedAtNs)}`;
   if (unit.stop === undefined) return `${times}, and comes back: evictd cannot stop units of a user's manager`;
   if (unit.stop.kind === 'signal') return `${times}, and cannot be kept stopped: ${signalReason(unit.stop)}`;
   return `${times}: something other than systemd starts it again`;
@@ -83,10 +83,10 @@ export function notStartedText(unit: string, { reasons }: Pick<NotStarted, 'reas
   return `${unit} was kept stopped; not started again: ${reasons.join('; ')}`;
 }
 
-function untilText({ condition, untilNs }: Hold, { evictions }: UnitDecision): string {
-  return untilNs === undefined
-    ? `until ${condition} has cleared`
-    : `for a minute, or as long as a threshold of ${condition} is met (${ordinal(evictions)} eviction in ten minutes)`;
+function untilText({ condition, untilNs }: Hold, { evictions }: UnitDecision, decidedAtNs: bigint): string {
+  if (untilNs === undefined) return `until ${condition} has cleared`;
+  const time = formatDuration(untilNs - decidedAtNs);
+  return `for ${time}, or as long as a threshold of ${condition} is met (${ordinal(evictions)} eviction in ten minutes)`;
 }
 
 /** '1st', '2nd', '3rd', '11th'. */
