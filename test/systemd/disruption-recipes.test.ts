@@ -12,7 +12,7 @@ import { answers, configure, evictd, run, SERVICE, state } from './service.js';
 /** What is indented first after these words. */
 function recipe(page: string, after: string): string {
   const text = readFileSync(`docs/${page}.md`, 'utf8');
-  const [found] = /^ {4}[^]*?(?=^(?! {4}|$))/m.exec(text.slice(text.indexOf(after))) ?? [];
+  const [found] = /^ {4}.*\n(?: {4}.*\n|\n)*/m.exec(text.slice(text.indexOf(after))) ?? [];
   if (!text.includes(after) || found === undefined) throw new Error(`docs/${page}.md has no recipe after ${after}`);
   return found.replaceAll(/^ {4}/gm, '').trimEnd();
 }
