@@ -5,6 +5,7 @@ import type { ConfiguredPolicy } from '../../../src/core/policy/configured-polic
 import type { RawValue } from '../../../src/core/policy/raw-value.js';
 import type { ScopeReading } from '../../../src/core/policy/scope-reading.js';
 import { PolicyReader } from '../../../src/features/policy/policy-reader.js';
+import type { Hierarchies } from '../../../src/host/linux/cgroup/hierarchies.js';
 import { native } from '../../../src/native/index.js';
 import { testCgroup, type TestCgroup } from '../../support/cgroup.js';
 import { makeWide } from '../../support/many-cgroups.js';
@@ -12,15 +13,6 @@ import { eventually } from '../../support/eventually.js';
 import { hierarchies, isV2 } from './ladder.js';
 
 const SECOND = 1_000_000_000n;
-
-const boundMemory = vi.hoisted(() => ({ opened: 0 }));
-vi.mock('../../../src/host/linux/memory/memory-nodes.js', () => ({
-  openBoundNodes: () => {
-    boundMemory.opened += 1;
-    return () => undefined;
-  },
-  openBoundMemory: () => () => ({ availableBytes: 1n, capacityBytes: 2n }),
-}));
 
 function policy(name: string, when: string, cgroup?: string): ConfiguredPolicy {
   const parsed = parseCondition(when, { scope: cgroup === undefined ? 'node' : 'cgroup', pressureWindowNs: 10n * SECOND });
@@ -47,10 +39,10 @@ afterEach(async () => {
 
 function reader(
   policies: readonly ConfiguredPolicy[],
-  parts: { node?: string; requestOf?: (path: string) => bigint | undefined } = {},
+  parts: { node?: string; requestOf?: (path: string) => bigint | undefined; hierarchies?: Hierarchies } = {},
 ): PolicyReader {
-  const { node, requestOf = () => undefined } = parts;
-  const opened = new PolicyReader({ native, hierarchies, node, requestOf, unitSince }, policies);
+  const { node, requestOf = () => undefined, hierarchies: mounted = hierarchies } = parts;
+  const opened = new PolicyReader({ native, hierarchies: mounted, node, requestOf, unitSince }, policies);
   onTestFinished(() => {
     opened.close();
   });
@@ -183,11 +175,14 @@ describe('the values of a cgroup', () => {
 
   test('include memory nodes only where a condition needs them, read once for all readings', () => {
     for (const name of ['a', 'b']) root.child(name);
+    // Only memory nodes need the hierarchy of cpusets.
     const opensOf = (when: string): number => {
-      const before = boundMemory.opened;
-      const read = reader([policy('p', when, `${root.path}/*`)]);
+      const cpuset = vi.fn(() => hierarchies.cpuset);
+      const read = reader([policy('p', when, `${root.path}/*`)], {
+        hierarchies: Object.defineProperty({ ...hierarchies }, 'cpuset', { get: cpuset }),
+      });
       for (const again of [1, 2]) expect(read.read().scopes.get('p'), String(again)).toHaveLength(2);
-      return boundMemory.opened - before;
+      return cpuset.mock.calls.length;
     };
     expect([opensOf('memory.current > 1Mi'), opensOf('memory.boundNodes.available < 10%')]).toEqual([0, 1]);
   });
