@@ -26,6 +26,8 @@ interface KeptPod {
   pod: Pod;
   restarts: number;
   isDeleted: boolean;
+  /** Where a start takes longer than a round, it is not started again after that. */
+  isStarting: boolean;
   /** What is done to it, one after the other. */
   busy: Promise<void>;
 }
@@ -54,7 +56,14 @@ class PlayedKubelet {
   async run(name: string, cgroup: string, script: string): Promise<KeptPod> {
     const uid = randomUUID();
     const options = { name, uid, cgroup, below: '/kubepods', ownCgroup: true, containers: { app: script } };
-    const kept = { options, pod: await this.#runtime.pod(options), restarts: 0, isDeleted: false, busy: Promise.resolve() };
+    const kept = {
+      options,
+      pod: await this.#runtime.pod(options),
+      restarts: 0,
+      isDeleted: false,
+      isStarting: false,
+      busy: Promise.resolve(),
+    };
     this.#pods.set(uid, kept);
     this.#server.store.put('pods', aPod(name, { metadata: { uid } }));
     return kept;
@@ -90,11 +99,13 @@ class PlayedKubelet {
     this.rounds += 1;
     const running = this.#runtime.running();
     for (const kept of this.#pods.values()) {
-      if (kept.isDeleted || running.includes(kept.pod.containers.app ?? '')) continue;
+      if (kept.isDeleted || kept.isStarting || running.includes(kept.pod.containers.app ?? '')) continue;
       kept.restarts += 1;
+      kept.isStarting = true;
       const restarted = async (): Promise<void> => {
         await this.#runtime.removePod(kept.pod.id);
         kept.pod = await this.#runtime.pod(kept.options);
+        kept.isStarting = false;
       };
       kept.busy = kept.busy.then(restarted);
     }

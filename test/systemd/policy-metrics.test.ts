@@ -204,7 +204,8 @@ describe.runIf(isV2 && hasSystemd)('metrics and comparators of policies on a rea
     await until('it holds its memory', () => Number(large.read('memory.current')) > 600 * MIB, undefined, LIMIT_MS);
     await sh(made('reader'), SHELL.read);
     await sh(made('spin', { 'cpu.max': '50000 100000' }), SHELL.spin);
-    await sh(made('limited', { 'memory.max': '24M', 'memory.swap.max': '0' }), SHELL.fail);
+    // Its memory comes and goes with each failure: less of it than the grower grows between two readings.
+    await sh(made('limited', { 'memory.max': '6M', 'memory.swap.max': '0' }), SHELL.fail);
     const device = readFileSync('/sys/class/block/vda/dev', 'utf8').trim();
     const tight = made('tight', { 'memory.max': '40M', 'memory.swap.max': '0', 'io.max': `${device} rbps=${String(5 * MIB)}` });
     const low = tight.child('low');
