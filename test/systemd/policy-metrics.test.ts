@@ -136,8 +136,8 @@ const ELSEWHERE = [
 ];
 
 const PERL = {
-  /** 2 MiB a second, for minutes. */
-  grow: 'my @held; while (@held < 500) { push @held, "x" x (1 << 20); select undef, undef, undef, .5 } sleep while 1',
+  /** 1 MiB in so many seconds, for minutes. */
+  grow: 'my @held; while (@held < 500) { push @held, "x" x (1 << 20); select undef, undef, undef, $ARGV[0] } sleep while 1',
   shrink: 'my @held = map { "x" x (1 << 20) } 1 .. 300; while (@held > 1) { pop @held; select undef, undef, undef, .5 } sleep while 1',
   hold: 'my @held = map { "x" x (1 << 20) } 1 .. shift; sleep while 1',
   churn: 'my $held = "x" x ($ARGV[0] << 20); for (;;) { for (my $at = 0; $at < length $held; $at += 4096) { substr $held, $at, 1, "y" } }',
@@ -189,10 +189,10 @@ describe.runIf(isV2 && hasSystemd)('metrics and comparators of policies on a rea
       await sh(holder, SHELL.write(16), 'holder')
     ).ended;
     await perl(holder, PERL.hold, '40');
-    await perl(made('churn', { 'memory.high': '32M' }), PERL.churn, '64');
+    await perl(made('churn', { 'memory.high': '32M', 'cpu.weight': '1000' }), PERL.churn, '64');
     await perl(made('cold', { 'memory.high': '16M' }), PERL.hold, '160');
-    await perl(made('swap-grower', { 'memory.high': '16M', 'memory.swap.max': '120M' }), PERL.grow);
-    await perl(made('grower', { 'memory.swap.max': '0' }), PERL.grow);
+    await perl(made('swap-grower', { 'memory.high': '16M', 'memory.swap.max': '120M' }), PERL.grow, '2');
+    await perl(made('grower', { 'memory.swap.max': '0' }), PERL.grow, '.5');
     await perl(made('shrinker', { 'memory.swap.max': '0' }), PERL.shrink);
     const large = made('large', { 'memory.swap.max': '0' });
     await perl(large, PERL.hold, '600');
@@ -204,10 +204,10 @@ describe.runIf(isV2 && hasSystemd)('metrics and comparators of policies on a rea
     await until('it holds its memory', () => Number(large.read('memory.current')) > 600 * MIB, undefined, LIMIT_MS);
     await sh(made('reader'), SHELL.read);
     await sh(made('spin', { 'cpu.max': '50000 100000' }), SHELL.spin);
-    // Its memory comes and goes with each failure: less of it than the grower grows between two readings.
+    // Its memory comes and goes with each failure: less than the grower grows by between two readings.
     await sh(made('limited', { 'memory.max': '6M', 'memory.swap.max': '0' }), SHELL.fail);
     const device = readFileSync('/sys/class/block/vda/dev', 'utf8').trim();
-    const tight = made('tight', { 'memory.max': '40M', 'memory.swap.max': '0', 'io.max': `${device} rbps=${String(5 * MIB)}` });
+    const tight = made('tight', { 'memory.max': '40M', 'memory.swap.max': '0', 'io.max': `${device} rbps=${String(MIB)}` });
     const low = tight.child('low');
     low.write('memory.low', '200M');
     await sh(low, SHELL.scan);
