@@ -50,6 +50,8 @@ describe('isProved', () => {
     ['since then, what tests share', green, ['test/support/wait.ts'], false],
     ['since then, what CI alone runs', green, ['.ci/run', '.oxlintrc.json'], true],
     ['since then, the virtual machines, which it does not start', green, ['test/vm/suites.ts'], true],
+    ['since then, C++ tests, which it does not build', green, ['native/test/runner.cc'], true],
+    ['since then, how parts are chosen and counted', green, ['test/proof/results.ts'], true],
     ['since then, the source', green, ['src/cli/main.ts'], false],
   ])('%s', (_rule, result, changed, proved) => {
     expect(isProved(result, reads, () => changed)).toBe(proved);

@@ -30,8 +30,11 @@ export function choose<P extends { readonly name: string; readonly group?: strin
   return words.length === 0 ? parts : parts.filter((part) => words.some((word) => chooses(part, word)));
 }
 
-/** What begins so counts only for the parts that name it, as tests and documents do. */
-const NOT_FOR_ALL = ['.ci/', '.oxlintrc.json', '.oxfmtrc.json', '.clang-format', 'test/vm/'];
+/**
+ * What begins so counts only for the parts that name it, as tests and documents do. A part whose command changes is run
+ * with --again.
+ */
+const NOT_FOR_ALL = ['.ci/', '.oxlintrc.json', '.oxfmtrc.json', '.clang-format', 'native/test/', 'test/proof/', 'test/vm/'];
 
 /**
  * Whether a part has passed, in a tree without changes of its own, and nothing that it reads differs since.
