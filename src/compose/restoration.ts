@@ -9,8 +9,8 @@ import { selectHost } from '../host/select.js';
 import type { EvictdDirectories, Restoration } from '../features/install/install-machine.js';
 import type { Log } from '../log/log.js';
 import { heldIn, withoutHeld } from '../state/saved-state.js';
-import { ringPath } from '../journal/journal.js';
-import { OrderFile, orderFilePath } from '../journal/order-file.js';
+import { ringPath } from '../journal/journal-ring.js';
+import { isUnrecorded, OrderFile, orderFilePath } from '../journal/order-file.js';
 import { addLinesToRing, addToRing, drainRing } from '../journal/ring-recovery.js';
 import { stillStoppedText, reasonsOf, startHeldUnits } from '../features/restart-storm/stopped-units.js';
 import { releaseRecord } from '../monitor/effects/release.js';
@@ -188,7 +188,7 @@ function takeOrder(path: string, ring: string): void {
   const file = new OrderFile(path);
   try {
     if (file.found === undefined) return;
-    addLinesToRing(ring, [file.found.line]);
+    if (isUnrecorded(file.found.line, ring)) addLinesToRing(ring, [file.found.line]);
     file.clear();
   } finally {
     file.close();

@@ -19,10 +19,7 @@ export function openStandingOrders(
   try {
     const file = closers.add(new OrderFile(orderFilePath(inForce.started.runtimeDirectory, instance)));
     const { ordered: found } = saved;
-    if (file.found !== undefined && found === undefined) {
-      const { decision } = JSON.parse(file.found.line) as { readonly decision: number };
-      if (decision > journal.earlier.last) journal.recordPrepared(file.found.line);
-    }
+    if (file.found !== undefined && found === undefined) journal.recordPrepared(file.found.line);
     const order = openOrder(file.path);
     const { keeper } = saved;
     return closers.add(

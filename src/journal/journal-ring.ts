@@ -1,4 +1,5 @@
 import { closeSync, constants, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import type { JsonObject } from '../core/name/json-text.js';
 import { putRecord, RECORD_HEADER_BYTES, recordAt } from '../storage/crc-record.js';
 import { isOutOfSpace, makeFixedFile, openFixedFile, openExistingFile, type FixedFile } from '../storage/fixed-file.js';
@@ -9,6 +10,10 @@ const RECORD = RECORD_MARK.readUInt32LE();
 const FILE_HEADER = 64;
 const ALIGN = 8;
 const DRAINED_AT = 16;
+
+export function ringPath(runtimeDirectory: string, instance: string): string {
+  return join(runtimeDirectory, `journal-${instance}`);
+}
 
 export interface RingRecord {
   readonly sequence: bigint;
@@ -165,8 +170,17 @@ export class Ring {
 
 /** What the state directory does not have, oldest first, of a ring that may be in use. Throws Node's errors. */
 export function undrainedRecords(path: string): readonly RingRecord[] {
-  const { records, drained } = readRing(existsSync(path) ? readFileSync(path) : Buffer.alloc(0));
+  const { records, drained } = ringIn(path);
   return records.filter(({ sequence }) => sequence > drained);
+}
+
+/** Whether a ring that may be in use has a record of the decision. Throws Node's errors. */
+export function hasDecision(path: string, decision: number): boolean {
+  return isRecorded(earlierDecisions(ringIn(path).records.map(({ text }) => text)), decision);
+}
+
+function ringIn(path: string): FoundRing {
+  return readRing(existsSync(path) ? readFileSync(path) : Buffer.alloc(0));
 }
 
 /** Does what `drained` does to a ring that no evictd uses. Throws Node's errors. */
@@ -221,6 +235,10 @@ export interface EarlierDecisions {
   readonly over: ReadonlySet<number>;
   /** The highest number; 0: there was none. */
   readonly last: number;
+}
+
+export function isRecorded({ unfinished, over }: EarlierDecisions, decision: number): boolean {
+  return unfinished.has(decision) || over.has(decision);
 }
 
 const DECIDED = /^\{"time":"[^"]*","type":"(?:decision|outcome)"/;

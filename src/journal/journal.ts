@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { journalLine, tornRecord, type JournalRecord } from './records/record.js';
 import { EVICTIONS_FILE, JOURNAL_FILE, JournalFiles, type Allocate, type JournalLimits, type RotationLock } from './journal-files.js';
 import { isEvictionRecord } from './kept-records.js';
@@ -6,15 +5,12 @@ import { Occurrences } from './occurrences.js';
 import { RecentLines } from './recent-lines.js';
 import type { JsonObject } from '../core/name/json-text.js';
 import { JournalSets, type JournalSet } from './journal-sets.js';
-import { Ring, earlierDecisions, type EarlierDecisions } from './journal-ring.js';
+import { Ring, earlierDecisions, isRecorded, ringPath, type EarlierDecisions } from './journal-ring.js';
 import type { Turns } from '../storage/turns.js';
 import { asError } from '../errors.js';
+import { decisionOf } from './order-file.js';
 
 export const RING_BYTES = 4 * 1024 * 1024;
-
-export function ringPath(runtimeDirectory: string, instance: string): string {
-  return join(runtimeDirectory, `journal-${instance}`);
-}
 
 /** The files in the state directory. */
 export function journalSet({ stateDirectory, limits, allocate, lock, replacesOpen }: JournalFilesOptions): JournalSet {
@@ -115,13 +111,18 @@ export class Journal {
     return journalLine(this.#occurrences.prepared(record, Date.now()), this.options);
   }
 
-  /** Never throws: an eviction continues without a journal. */
+  /**
+   * Never throws: an eviction continues without a journal. A standing order that the run before recorded, but did not save
+   * in its state, is decided again under its number, and has its record.
+   */
   record(record: JournalRecord): void {
+    if (record.type === 'decision' && typeof record.decision === 'number' && this.earlier.unfinished.has(record.decision)) return;
     this.#append(journalLine(this.#occurrences.numbered(record, Date.now()), this.options));
   }
 
-  /** A line that an earlier run has prepared. */
+  /** The line of a decision that an earlier run has prepared; nothing if that run recorded it. */
   recordPrepared(line: string): void {
+    if (isRecorded(this.earlier, decisionOf(line))) return;
     this.#occurrences.restore(JSON.parse(line) as JsonObject);
     this.#append(line);
   }

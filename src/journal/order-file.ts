@@ -6,6 +6,7 @@ import { putRecord, RECORD_HEADER_BYTES, recordAt } from '../storage/crc-record.
 import { openFixedFile, openExistingFile, type FixedFile } from '../storage/fixed-file.js';
 import { jsonText } from '../core/name/json-text.js';
 import { attempt } from '../errors.js';
+import { hasDecision } from './journal-ring.js';
 
 const RECORD = 0x4f445645; // 'EVDO'
 const SIZE = 64 * 1024;
@@ -78,6 +79,21 @@ export class OrderFile {
   close(): void {
     this.#file.close();
   }
+}
+
+/** The number of the decision in the line of an order. */
+export function decisionOf(line: string): number {
+  return (JSON.parse(line) as { readonly decision: number }).decision;
+}
+
+/**
+ * Whether the ring of its evictd, which may be running, has no record of an order: evictd is killed, or read, between the
+ * record and `clear`. Throws Node's errors.
+ *
+ * @param line  read before the ring is
+ */
+export function isUnrecorded(line: string, ring: string): boolean {
+  return !hasDecision(ring, decisionOf(line));
 }
 
 /** The order in a file that may be in use. Throws Node's errors. */

@@ -9,6 +9,10 @@ import { savedStateText } from '../../src/state/saved-state.js';
 import { savedParts } from '../../src/state/saved-parts.js';
 import { StateFile } from '../../src/state/state-file.js';
 import { scratch } from '../config/scratch.js';
+import { carryOut } from '../journal/carried-out-order.js';
+import { OrderFile, orderFilePath } from '../../src/journal/order-file.js';
+import { ringPath } from '../../src/journal/journal-ring.js';
+import { addLinesToRing } from '../../src/journal/ring-recovery.js';
 
 test('a forgotten unit is not started and not reported as unrestored, and the journal records that it stays stopped', async () => {
   const directory = scratch();
@@ -40,4 +44,25 @@ test('a forgotten unit is not started and not reported as unrestored, and the jo
   const [line = ''] = readFileSync(join(directories.stateDirectory, 'journal.jsonl'), 'utf8').split('\n');
   expect(JSON.parse(line)).toMatchObject({ type: 'release', unit: held.unit, errors: ['it is left stopped (evictd restore --forget)'] });
   expect(await restore(directories, new Set())).toEqual({ restored: [], unrestored: [], hangs: false });
+});
+
+test.each([
+  ['is recorded', [], ['the order']],
+  ['is recorded once, if evictd was killed after the record', ['the decision'], ['the decision']],
+])('a standing order that was carried out as evictd ended %s', async (_rule, recorded, journal) => {
+  const directory = scratch();
+  const lineOf = (text: string): string =>
+    `{"time":"t","type":"decision","node":"machine","dryRun":false,"decision":1,"message":"${text}"}`;
+  const order = new OrderFile(orderFilePath(directory, 'machine'));
+  carryOut(order.path, order.bytesOf({ line: lineOf('the order'), state: '', atLeast: 1_000, limit: '100' }));
+  order.close();
+  addLinesToRing(ringPath(directory, 'machine'), recorded.map(lineOf));
+  writeFileSync(join(directory, 'machine.lock'), '');
+  const stateDirectory = join(directory, 'state');
+  const directories = { runtimeDirectory: directory, stateDirectory, journal: { maxBytes: 1 << 20, maxFiles: 2 } };
+  for (const [call, restored] of [[`1 journal record to ${stateDirectory}`], []].entries()) {
+    expect([call, await restore(directories, new Set())]).toEqual([call, { restored, unrestored: [], hangs: false }]);
+  }
+  const lines = readFileSync(join(stateDirectory, 'journal.jsonl'), 'utf8').trimEnd().split('\n');
+  expect(lines.map((line) => (JSON.parse(line) as { message: string }).message)).toEqual(journal);
 });

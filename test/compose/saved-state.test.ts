@@ -1,4 +1,3 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { openSavedState, stateFilePath } from '../../src/compose/saved-state.js';
 import { inFlight } from '../../src/core/decide/eviction.js';
@@ -10,6 +9,7 @@ import { savedParts } from '../../src/state/saved-parts.js';
 import { savedStateText } from '../../src/state/saved-state.js';
 import { StateFile } from '../../src/state/state-file.js';
 import { policy } from '../core/support.js';
+import { carryOut } from '../journal/carried-out-order.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
 import { decision } from '../features/notify/evictions.js';
 
@@ -28,13 +28,7 @@ function restoredAfter(agoNs: bigint, { known = 6, over = [] as number[] }) {
   const state = textOf({ ...initialState, decisions: ORDERED.serial, evictions: [inFlight(ORDERED)] });
   const record = order.bytesOf({ line: '{"decision":7}', state, atLeast: 1_000, limit: '100' });
   order.close();
-  const header = Buffer.alloc(64);
-  header.writeBigUInt64LE(5n, 0);
-  header.writeBigUInt64LE(8n, 8);
-  header.writeDoubleLE(1_020, 16);
-  const fd = openSync(path, 'r+');
-  writeSync(fd, Buffer.concat([header, record ?? Buffer.alloc(0)]));
-  closeSync(fd);
+  carryOut(path, record, 5n, 8n);
   const file = new StateFile(stateFilePath(directory, 'machine'));
   file.write(textOf({ ...initialState, decisions: known }));
   file.close();

@@ -4,7 +4,8 @@ import { expect, test, vi } from 'vitest';
 import { openJournal } from '../../src/compose/journal.js';
 import { endOrderly, type EndingParts } from '../../src/compose/shutdown-order.js';
 import { Closers } from '../../src/compose/closers.js';
-import { ringPath, type Journal } from '../../src/journal/journal.js';
+import type { Journal } from '../../src/journal/journal.js';
+import { ringPath } from '../../src/journal/journal-ring.js';
 import { undrainedRecords } from '../../src/journal/journal-ring.js';
 import { closeJournal } from '../support/close-journal.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
@@ -24,7 +25,7 @@ test('a record that comes while the recorder waits for a disk is in the ring for
   const journal = closers.add(open());
   const recorder = {
     flush: async () => {
-      await vi.waitFor(() => expect(undrainedRecords(ringPath(runtimeDirectory, 'machine'))).toEqual([]));
+      await vi.waitFor(() => expect(undrainedRecords(ringPath(runtimeDirectory, 'machine'))).toEqual([]), 30_000);
       await new Promise(setImmediate); // the journal is flushed
       renameSync(stateDirectory, `${stateDirectory}-moved`);
       writeFileSync(stateDirectory, 'a file where the directory should be');

@@ -128,7 +128,7 @@ test('a state directory that hangs delays no caller, and the records are written
   const reader = await open(join(state, 'journal.jsonl'), constants.O_RDONLY | constants.O_NONBLOCK); // unblocks the waiting thread
   await vi.waitFor(() => {
     expect(it.waitingMs).toBe(0);
-  });
+  }, 30_000);
   await reader.close();
   rmSync(join(state, 'journal.jsonl'));
   const next = journal();
@@ -157,7 +157,7 @@ test.each([
     try {
       const it = journal();
       for (let i = 0; i < 40; i += 1) it.record(record(`${String(i)} ${'x'.repeat(4_000)}`));
-      await vi.waitFor(() => expect(errors).not.toHaveLength(0));
+      await vi.waitFor(() => expect(errors).not.toHaveLength(0), 30_000);
       if (restarts) expect(await closeJournal(it)).toBe(false);
       execFileSync('mount', ['-o', 'remount,size=1m', state]);
       const next = restarts ? journal() : it;
@@ -337,7 +337,7 @@ test('without space for the ring records go to the state directory, and the ring
   const it = journal({}, 'test', full.directory);
   expect(rings).toMatchObject([{ code: 'ENOSPC' }]);
   it.record(record('one'));
-  await vi.waitFor(() => expect(lines()).toHaveLength(1));
+  await vi.waitFor(() => expect(lines()).toHaveLength(1), 30_000);
   it.retry();
   full.free();
   it.retry();
@@ -478,6 +478,24 @@ describe('occurrence', () => {
       ['ranking', 2, 2],
     ]);
     expect(written()).toContainEqual(['decision', 3, 3]);
+  });
+
+  test('a decision that an earlier run has recorded is not recorded again, as prepared or as decided', async () => {
+    const earlier = journal();
+    earlier.record(of('decision', 1));
+    await closeJournal(earlier);
+    const it = journal();
+    const line = it.line(of('decision', 1));
+    it.record(of('decision', 1));
+    it.recordPrepared(line);
+    it.record(of('outcome', 1));
+    it.record(of('decision', 2));
+    await closeJournal(it);
+    expect(written()).toEqual([
+      ['decision', 1, undefined],
+      ['outcome', 1, undefined],
+      ['decision', 2, 2],
+    ]);
   });
 
   test('a decision that an earlier run has prepared has its number, and so has its outcome', async () => {

@@ -1,8 +1,10 @@
-import { openSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync, writeSync, closeSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { OrderFile, orderFilePath, orderIn } from '../../src/journal/order-file.js';
+import { isUnrecorded, OrderFile, orderFilePath, orderIn } from '../../src/journal/order-file.js';
+import { addLinesToRing } from '../../src/journal/ring-recovery.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
+import { carryOut } from './carried-out-order.js';
 
 let directory: string;
 let path: string;
@@ -13,23 +15,10 @@ beforeEach(() => {
 
 const RECORD = { line: '{"type":"decision","decision":3,"available":99}', state: 'saved', atLeast: 1_000, limit: '100' };
 
-/** What the native layer does. */
-function carryOut(bytes: Buffer | undefined, crossedAtNs = 5n): void {
-  const header = Buffer.alloc(32);
-  header.writeBigUInt64LE(crossedAtNs, 0);
-  header.writeBigUInt64LE(7n, 8);
-  header.writeDoubleLE(1_020, 16);
-  header.writeDoubleLE(40, 24);
-  const fd = openSync(path, 'r+');
-  writeSync(fd, bytes ?? Buffer.alloc(0), 0, bytes?.length ?? 0, 64);
-  writeSync(fd, header, 0, 32, 0);
-  closeSync(fd);
-}
-
 test('an order that was carried out is read by the next evictd, with the values at that moment, until it is cleared', () => {
   const file = new OrderFile(path);
   expect(file.found).toBeUndefined();
-  carryOut(file.bytesOf(RECORD));
+  carryOut(path, file.bytesOf(RECORD));
   file.close();
   const next = new OrderFile(path);
   expect(next.found).toEqual({
@@ -48,7 +37,7 @@ test('an order that was carried out is read by the next evictd, with the values 
 
 test('memory that stays after the end of the workload is not expected to be freed', () => {
   const file = new OrderFile(path);
-  carryOut(file.bytesOf({ ...RECORD, stays: 15 }));
+  carryOut(path, file.bytesOf({ ...RECORD, stays: 15 }));
   file.close();
   expect(orderIn(path)?.line).toContain('"expectedBytes":25');
 });
@@ -56,18 +45,27 @@ test('memory that stays after the end of the workload is not expected to be free
 test('an order that was only prepared, or whose record is torn, is not read', () => {
   const file = new OrderFile(path);
   const bytes = file.bytesOf(RECORD);
-  carryOut(bytes, 0n);
+  carryOut(path, bytes, 0n);
   expect(orderIn(path)).toBeUndefined();
   const torn = Buffer.from(bytes ?? []);
   torn.fill(0, 40);
-  carryOut(torn);
+  carryOut(path, torn);
   expect(orderIn(path)).toBeUndefined();
   file.close();
 });
 
+test('an order is unrecorded until the ring has a record of its decision, of whatever text', () => {
+  const ring = join(directory, 'journal-machine');
+  expect(isUnrecorded(RECORD.line, ring)).toBe(true);
+  addLinesToRing(ring, ['{"time":"t","type":"decision","decision":2}']);
+  expect(isUnrecorded(RECORD.line, ring)).toBe(true);
+  addLinesToRing(ring, ['{"time":"t","type":"decision","decision":3,"more":"the ranking"}']);
+  expect(isUnrecorded(RECORD.line, ring)).toBe(false);
+});
+
 test('an order of another shape is none, although its checksum is right', () => {
   const file = new OrderFile(path);
-  carryOut(file.bytesOf({ ...RECORD, limit: 'all of it' }));
+  carryOut(path, file.bytesOf({ ...RECORD, limit: 'all of it' }));
   file.close();
   expect(orderIn(path)).toBeUndefined();
 });

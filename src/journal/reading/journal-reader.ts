@@ -3,8 +3,8 @@ import { constants, open, readdir, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errnoName, InputError } from '../../errors.js';
 import { EVICTIONS_FILE, JOURNAL_FILE } from '../journal-files.js';
-import { orderIn } from '../order-file.js';
-import { undrainedRecords } from '../journal-ring.js';
+import { isUnrecorded, orderFilePath, orderIn } from '../order-file.js';
+import { ringPath, undrainedRecords } from '../journal-ring.js';
 import { linePieces } from './journal-lines.js';
 import { withoutCopies } from './older-evictions.js';
 
@@ -109,15 +109,22 @@ async function recentTexts(directory: string): Promise<{ texts: string[]; proble
   } catch (error) {
     return { texts: [], problems: errnoName(error) === 'ENOENT' ? [] : [problem(error)] };
   }
-  const texts: string[] = [];
   const problems: string[] = [];
-  for (const name of names) {
+  const orNothing = <T>(read: () => readonly T[]): readonly T[] => {
     try {
-      texts.push(...(name.startsWith('order-') ? orderLines(join(directory, name)) : undrainedTexts(join(directory, name))));
+      return read();
     } catch (error) {
       problems.push(problem(error));
+      return [];
     }
-  }
+  };
+  const instances = (kind: string): string[] => names.filter((name) => name.startsWith(kind)).map((name) => name.slice(kind.length));
+  // Orders first: evictd may record one and clear it meanwhile.
+  const orders = instances('order-').flatMap((instance) =>
+    orNothing(() => orderLines(orderFilePath(directory, instance))).map((line) => ({ line, ring: ringPath(directory, instance) })),
+  );
+  const texts = instances('journal-').flatMap((instance) => orNothing(() => undrainedTexts(ringPath(directory, instance))));
+  texts.push(...orNothing(() => orders.filter(({ line, ring }) => isUnrecorded(line, ring)).map(({ line }) => line)));
   return { texts, problems };
 }
 

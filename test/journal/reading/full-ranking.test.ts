@@ -5,8 +5,8 @@ import type { HistoryEvent, JournalRecord } from '../../../src/journal/reading/h
 import type { Json } from '../../../src/core/name/json-text.js';
 import { historyOf } from '../../../src/features/history/history-query.js';
 import { openJournal } from '../../../src/journal/reading/journal-reader.js';
-import { Journal, ringPath } from '../../../src/journal/journal.js';
-import { undrainedRecords } from '../../../src/journal/journal-ring.js';
+import { Journal } from '../../../src/journal/journal.js';
+import { ringPath, undrainedRecords } from '../../../src/journal/journal-ring.js';
 import { decisionRecord, rankingRecords } from '../../../src/journal/records/decision-record.js';
 import { closeJournal } from '../../support/close-journal.js';
 import { eventually } from '../../support/eventually.js';
