@@ -154,7 +154,7 @@ test('the ring keeps a decision until journal and eviction file have it', async 
   const reader = await open(join(state, 'evictions.jsonl'), constants.O_RDONLY | constants.O_NONBLOCK); // unblocks the waiting thread
   await vi.waitFor(() => {
     expect(it.waitingMs).toBe(0);
-  });
+  }, 30_000);
   await reader.close();
 });
 
@@ -168,7 +168,7 @@ test('a state directory that hangs blocks one thread, because the second write w
   const reader = await open(join(state, 'journal.jsonl'), constants.O_RDONLY | constants.O_NONBLOCK); // unblocks the waiting thread
   await vi.waitFor(() => {
     expect(it.waitingMs).toBe(0);
-  });
+  }, 30_000);
   await reader.close();
 });
 

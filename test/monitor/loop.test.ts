@@ -217,7 +217,7 @@ test('before the signal, the ring has the decision with its ranking, and the sav
   expect(before).toMatch(/"evictions":\[{"decision":{"serial":1,/);
   await vi.waitFor(() => {
     expect(status.count('evictd_evictions_total', 'memory.available')).toBe(1);
-  });
+  }, 30_000);
 });
 
 test('a failed kill is not counted, and the next candidate is evicted at once', async () => {
@@ -235,7 +235,7 @@ test('a failed kill is not counted, and the next candidate is evicted at once', 
   node.wake({ source: 'sampler', atNs: process.hrtime.bigint() });
   await vi.waitFor(() => {
     expect(status.count('evictd_evictions_total', 'memory.available')).toBe(1);
-  });
+  }, 30_000);
   expect(touched).toEqual(['batch', 'web']);
   expect(status.count('evictd_evictions_failed_total', 'memory.available')).toBe(1);
 });
@@ -254,7 +254,7 @@ test('a victim that ended before the signal is neither an eviction nor a failure
   node.wake({ source: 'sampler', atNs: process.hrtime.bigint() });
   await vi.waitFor(() => {
     expect(status.count('evictd_evictions_total', 'memory.available')).toBe(1);
-  });
+  }, 30_000);
   expect(status.count('evictd_evictions_failed_total', 'memory.available')).toBe(0);
   expect(said).toContainEqual(expect.stringContaining('batch ended before it was evicted'));
 });
@@ -298,7 +298,7 @@ test('SIGKILL is repeated while processes are left', async () => {
   node.availableMi = 500n;
   await vi.waitFor(() => {
     expect(status.count('evictd_evictions_total', 'memory.available')).toBe(1);
-  });
+  }, 30_000);
   expect(kills).toBe(5);
 });
 
@@ -350,7 +350,7 @@ test('wakes that decide nothing are handled at the rate of the sampler, and none
   node.availableMi = 10n;
   await vi.waitFor(() => {
     expect(said).toContainEqual(expect.stringContaining('evicting batch'));
-  });
+  }, 30_000);
 });
 
 test('an approach after an idle time reads all values and decides nothing, and the crossing after it does not wait', async () => {
@@ -418,7 +418,7 @@ test('reclaim runs, and the filesystems are read, before a workload is evicted f
   node.wake({ source: 'sampler', atNs: process.hrtime.bigint() });
   await vi.waitFor(() => {
     expect(node.requested).toHaveLength(1);
-  });
+  }, 30_000);
   expect(collected).toEqual(['containers', 'images']);
   expect(begin).not.toHaveBeenCalled();
   node.freeMi = 20n;
@@ -616,7 +616,7 @@ test('with compatibility kubelet no victim is chosen for 30 s after a failed kil
   node.wake({ source: 'sampler', atNs: process.hrtime.bigint() });
   await vi.waitFor(() => {
     expect(said).toContainEqual(expect.stringContaining('could not evict batch'));
-  });
+  }, 30_000);
   const before = node.reads;
   for (let i = 0; i < 5; i += 1) {
     node.wake({ source: 'sampler', atNs: process.hrtime.bigint() });
@@ -659,12 +659,12 @@ test('a node that needs readings between two passes is read, and a pass follows 
   start(looking, { begin: () => victim }, two);
   await vi.waitFor(() => {
     expect(looks).toBeGreaterThan(3);
-  });
+  }, 30_000);
   expect(sources).not.toContain('look');
   crossed = true;
   await vi.waitFor(() => {
     expect(sources).toContain('look');
-  });
+  }, 30_000);
   expect(sources).not.toContain('sampler'); // in the native layer
 });
 
@@ -684,7 +684,7 @@ test('passes are made as often as the watchdog needs, however long the interval,
   start(node, { begin: () => victim }, two);
   await vi.waitFor(() => {
     expect(sources.filter((source) => source === 'watchdog').length).toBeGreaterThan(3);
-  });
+  }, 30_000);
   expect(beats).toHaveLength(sources.length);
   expect(node.reads).toBe(sources.length);
 });
@@ -712,7 +712,7 @@ test('while no victim may be chosen the node is still read for the watchdog, and
   node.wake({ source: 'sampler', atNs: process.hrtime.bigint() });
   await vi.waitFor(() => {
     expect(beats).toBeGreaterThan(5);
-  });
+  }, 30_000);
   expect(touched).toEqual(['batch']);
 });
 
@@ -765,7 +765,7 @@ test('a unit that an earlier evictd killed and kept stopped stays held while sys
   start(new PlayedNode(), evictor, () => found, {}, inherited, releases);
   await vi.waitFor(() => {
     expect(said).toContainEqual(expect.stringMatching(/^evicted batch\.service/));
-  });
+  }, 30_000);
   expect([left, status.heldUnits]).toEqual([0, 1]);
 });
 

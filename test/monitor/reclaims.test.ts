@@ -37,7 +37,7 @@ test('while a filesystem does not answer, its last reading is used at the second
     reclaims.begin(reclaim, () => results.push(reclaims.take()));
     await vi.waitFor(() => {
       expect(asked).toHaveLength(1);
-    });
+    }, 30_000);
   };
   await begin();
   reclaims.useLastReadings();
