@@ -35,14 +35,15 @@ describe('nextPart', () => {
 });
 
 describe('isProved', () => {
-  const green: Result = { passed: 3, failed: 0, seconds: 1, commit: 'abc' };
-  const reads = ['test/native/', 'docs/'];
+  const green: Result = { passed: 3, failed: 0, seconds: 1, commit: 'abc', command: 'make tests' };
+  const part = { command: ['make', 'tests'], reads: ['test/native/', 'docs/'] };
   test.each<[rule: string, result: Result | undefined, changed: readonly string[] | undefined, proved: boolean]>([
     ['passed at this commit', green, [], true],
     ['the part never ran', undefined, [], false],
     ['a commit that is not known', green, undefined, false],
     ['a failure', { ...green, failed: 1 }, [], false],
     ['the part ran no test', { ...green, passed: 0 }, [], false],
+    ['another command', { ...green, command: 'make some-tests' }, [], false],
     ['the tree has uncommitted changes', { ...green, commit: 'abc+' }, [], false],
     ['since then, a test and a document that it does not read', green, ['test/e2e/soft.test.ts', 'README.md'], true],
     ['since then, a test that it reads', green, ['README.md', 'test/native/close.test.ts'], false],
@@ -54,7 +55,14 @@ describe('isProved', () => {
     ['since then, how parts are chosen and counted', green, ['test/proof/results.ts'], true],
     ['since then, the source', green, ['src/cli/main.ts'], false],
   ])('%s', (_rule, result, changed, proved) => {
-    expect(isProved(result, reads, () => changed)).toBe(proved);
+    expect(isProved(result, part, () => changed)).toBe(proved);
+  });
+
+  test.each([
+    ['native/kill/linux/process.cc', false],
+    ['src/cli/main.ts', true],
+  ])('a part that reads nothing but C++, after a change of %s: %s', (file, proved) => {
+    expect(isProved(green, { ...part, reads: [], only: ['native/'] }, () => [file])).toBe(proved);
   });
 });
 
@@ -73,7 +81,7 @@ describe('count', () => {
 });
 
 test('the table has a row for each part, with dashes for a part without a result', () => {
-  expect(table(['tsan', 'soak'], { tsan: { passed: 99, failed: 0, seconds: 14.6, commit: 'abc' } })).toBe(
+  expect(table(['tsan', 'soak'], { tsan: { passed: 99, failed: 0, seconds: 14.6, commit: 'abc', command: 'make tsan' } })).toBe(
     [
       'part      passed    failed   seconds    commit',
       'tsan          99         0        15       abc',

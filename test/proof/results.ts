@@ -5,6 +5,8 @@ export interface Result {
   readonly seconds: number;
   /** The short id of the commit; with a '+' where the tree had other changes. */
   readonly commit: string;
+  /** What was run, its arguments included. */
+  readonly command: string;
   /** Of a suite of machines: tests that were skipped there, for the part vm-skips. */
   readonly skipped?: readonly string[];
 }
@@ -30,26 +32,25 @@ export function choose<P extends { readonly name: string; readonly group?: strin
   return words.length === 0 ? parts : parts.filter((part) => words.some((word) => chooses(part, word)));
 }
 
-/**
- * What begins so counts only for the parts that name it, as tests and documents do. A part whose command changes is run
- * with --again.
- */
+/** What begins so counts only for the parts that name it, as tests and documents do. */
 const NOT_FOR_ALL = ['.ci/', '.oxlintrc.json', '.oxfmtrc.json', '.clang-format', 'native/test/', 'test/proof/', 'test/vm/'];
 
 /**
- * Whether a part has passed, in a tree without changes of its own, and nothing that it reads differs since.
+ * Whether a part has passed, in a tree without changes of its own, and neither its command nor anything that it reads
+ * differs since.
  *
- * @param reads  begins of names, see Part
+ * @param part  see Part
  * @param changed  the files that differ from a commit; undefined: it is not known
  */
 export function isProved(
   result: Result | undefined,
-  reads: readonly string[],
+  { command, reads, only }: { readonly command: readonly string[]; readonly reads: readonly string[]; readonly only?: readonly string[] },
   changed: (commit: string) => readonly string[] | undefined,
 ): boolean {
-  if (result?.failed !== 0 || result.passed === 0 || result.commit.endsWith('+')) return false;
+  if (result?.failed !== 0 || result.passed === 0 || result.commit.endsWith('+') || result.command !== command.join(' ')) return false;
   const isUnder = (starts: readonly string[], file: string): boolean => starts.some((start) => file.startsWith(start));
-  const isRead = (file: string): boolean => isUnder(reads, file) || !(/\.(test\.ts|md)$/.test(file) || isUnder(NOT_FOR_ALL, file));
+  const isForAll = (file: string): boolean => !(/\.(test\.ts|md)$/.test(file) || isUnder(NOT_FOR_ALL, file));
+  const isRead = (file: string): boolean => (only ? isUnder(only, file) : isUnder(reads, file) || isForAll(file));
   return changed(result.commit)?.some(isRead) === false;
 }
 

@@ -40,7 +40,7 @@ async function run(part: Part, commit: string): Promise<void> {
   const log = `${DIRECTORY}/${part.name}.log`;
   const packages = missing(part);
   if (packages.length > 0) {
-    keepResult(part.name, { passed: 0, failed: 1, seconds: 0, commit });
+    keepResult(part.name, { passed: 0, failed: 1, seconds: 0, commit, command: part.command.join(' ') });
     say(`${part.name}: cannot run: apt-get install ${packages.join(' ')}`);
     return;
   }
@@ -69,7 +69,13 @@ async function run(part: Part, commit: string): Promise<void> {
   const output = Buffer.concat(chunks).toString();
   const seconds = Math.round((performance.now() - began) / 1000);
   const skipped = part.suite === undefined ? undefined : skippedIn(part.suite);
-  const result = { ...count(output, status, part.closingLines ?? 1), seconds, commit, ...(skipped && { skipped }) };
+  const result = {
+    ...count(output, status, part.closingLines ?? 1),
+    seconds,
+    commit,
+    command: part.command.join(' '),
+    ...(skipped && { skipped }),
+  };
   if (interrupted && result.failed > 0) return; // no result: it is run again
   keepResult(part.name, result);
   say(`${part.name}: ${String(result.passed)} passed, ${String(result.failed)} failed, ${String(seconds)} s`);
@@ -106,7 +112,7 @@ async function main(): Promise<void> {
   mkdirSync(DIRECTORY, { recursive: true });
   const commit = currentCommit();
   const before = readResults();
-  const left = chosen.filter(({ name, reads }) => options.includes('--again') || !isProved(before[name], reads, changedSince));
+  const left = chosen.filter((part) => options.includes('--again') || !isProved(before[part.name], part, changedSince));
   for (const { name } of chosen.filter((part) => !left.includes(part))) {
     say(`${name}: passed at ${before[name]?.commit ?? ''} already (--again runs it)`);
   }
@@ -116,7 +122,7 @@ async function main(): Promise<void> {
   say(`\n${table(names, results)}\n`);
   const sum = (of: 'passed' | 'failed'): number => names.reduce((total, name) => total + (results[name]?.[of] ?? 0), 0);
   say(`${String(sum('passed'))} passed, ${String(sum('failed'))} failed`);
-  process.exitCode = chosen.every(({ name, reads }) => isProved(results[name], reads, changedSince)) ? 0 : 1;
+  process.exitCode = chosen.every((part) => isProved(results[part.name], part, changedSince)) ? 0 : 1;
 }
 
 try {
