@@ -3,7 +3,7 @@ import type { Route } from './route.js';
 
 /** The pause after an answer, for each unit of processor time that it took: clients take at most a twentieth of a processor together. */
 const PAUSE_FACTOR = 20;
-/** On a machine that lacks memory an answer takes long, and a client that waits gives up after a few seconds. */
+/** Where memory is short, an answer takes long: without a limit of the pause, the next client gives up before its answer. */
 const LONGEST_PAUSE_MS = 1_000;
 
 /** Makes one answer at a time, with pauses. */

@@ -18,6 +18,7 @@ export interface JournalSet {
 export class JournalSets {
   readonly #all: JournalWriter;
   readonly #kept: JournalWriter;
+
   /**
    * @param recovered  of a run before, the oldest first; those that are in the files already are not written again
    * @param turns  of the directory; one set rotates at a time, too

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, rmdirSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { native, type FileSpec } from '../../src/native/index.js';
+import { compiler } from './compiler.js';
 import {
   addonFile,
   cgroup2,
@@ -191,15 +192,6 @@ describe('a pass allocates nothing', () => {
       if (mask == 07654) { char text[32]; ssize_t n = write(2, text, (size_t)snprintf(text, sizeof text, "%lu\\n", count)); (void)n; return 0; }
       return (unsigned)syscall(SYS_umask, mask);
     }`;
-  const machine = process.arch === 'arm64' ? 'aarch64' : 'x86_64';
-  // One for this processor: under qemu-user the compiler is the host's, and its library would not be loaded.
-  const compiler = ['cc', 'gcc', 'clang'].find((name) => {
-    try {
-      return execFileSync(name, ['-dumpmachine'], { encoding: 'utf8' }).startsWith(machine);
-    } catch {
-      return false;
-    }
-  });
 
   /** Passes over cgroup-like directories, between two looks at the heap and at the counter. */
   const script = (directories: readonly string[], maxOpenFiles: number) => `

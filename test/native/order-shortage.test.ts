@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { compiler } from './compiler.js';
 import { addonFile, cgroup2, hasMemoryV1, makeCgroup, makeDirectory, makeNumberFile, memoryV1 } from './kernel.js';
 
 /**
@@ -37,15 +38,6 @@ const LIMITER = String.raw`
     if (mask == 07653) { write(1, failing == 0 ? "all\n" : "none\n", failing == 0 ? 4 : 5); return 0; }
     return (unsigned)syscall(SYS_umask, mask);
   }`;
-const machine = process.arch === 'arm64' ? 'aarch64' : 'x86_64';
-// One for this processor: under qemu-user the compiler is the host's, and its library would not be loaded.
-const compiler = ['cc', 'gcc', 'clang'].find((name) => {
-  try {
-    return execFileSync(name, ['-dumpmachine'], { encoding: 'utf8' }).startsWith(machine);
-  } catch {
-    return false;
-  }
-});
 
 test.runIf(compiler !== undefined)('an order without memory is carried out when there is some (where there is a C compiler)', async () => {
   const scratch = makeDirectory();
