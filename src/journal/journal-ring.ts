@@ -174,9 +174,9 @@ export function undrainedRecords(path: string): readonly RingRecord[] {
   return records.filter(({ sequence }) => sequence > drained);
 }
 
-/** Whether a ring that may be in use has a record of the decision. Throws Node's errors. */
-export function hasDecision(path: string, decision: number): boolean {
-  return isRecorded(earlierDecisions(ringIn(path).records.map(({ text }) => text)), decision);
+/** The decisions in a ring that may be in use. Throws Node's errors. */
+export function decisionsIn(path: string): EarlierDecisions {
+  return earlierDecisions(ringIn(path).records.map(({ text }) => text));
 }
 
 function ringIn(path: string): FoundRing {
@@ -235,10 +235,6 @@ export interface EarlierDecisions {
   readonly over: ReadonlySet<number>;
   /** The highest number; 0: there was none. */
   readonly last: number;
-}
-
-export function isRecorded({ unfinished, over }: EarlierDecisions, decision: number): boolean {
-  return unfinished.has(decision) || over.has(decision);
 }
 
 const DECIDED = /^\{"time":"[^"]*","type":"(?:decision|outcome)"/;

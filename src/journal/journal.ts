@@ -5,7 +5,7 @@ import { Occurrences } from './occurrences.js';
 import { RecentLines } from './recent-lines.js';
 import type { JsonObject } from '../core/name/json-text.js';
 import { JournalSets, type JournalSet } from './journal-sets.js';
-import { Ring, earlierDecisions, isRecorded, ringPath, type EarlierDecisions } from './journal-ring.js';
+import { Ring, earlierDecisions, ringPath, type EarlierDecisions } from './journal-ring.js';
 import type { Turns } from '../storage/turns.js';
 import { asError } from '../errors.js';
 import { decisionOf } from './order-file.js';
@@ -122,7 +122,7 @@ export class Journal {
 
   /** The line of a decision that an earlier run has prepared; nothing if that run recorded it. */
   recordPrepared(line: string): void {
-    if (isRecorded(this.earlier, decisionOf(line))) return;
+    if (decisionOf(line) <= this.earlier.last) return;
     this.#occurrences.restore(JSON.parse(line) as JsonObject);
     this.#append(line);
   }

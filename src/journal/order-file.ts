@@ -6,7 +6,7 @@ import { putRecord, RECORD_HEADER_BYTES, recordAt } from '../storage/crc-record.
 import { openFixedFile, openExistingFile, type FixedFile } from '../storage/fixed-file.js';
 import { jsonText } from '../core/name/json-text.js';
 import { attempt } from '../errors.js';
-import { hasDecision } from './journal-ring.js';
+import { decisionsIn } from './journal-ring.js';
 
 const RECORD = 0x4f445645; // 'EVDO'
 const SIZE = 64 * 1024;
@@ -93,7 +93,7 @@ export function decisionOf(line: string): number {
  * @param line  read before the ring is
  */
 export function isUnrecorded(line: string, ring: string): boolean {
-  return !hasDecision(ring, decisionOf(line));
+  return decisionOf(line) > decisionsIn(ring).last;
 }
 
 /** The order in a file that may be in use. Throws Node's errors. */
