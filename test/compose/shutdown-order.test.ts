@@ -5,8 +5,7 @@ import { openJournal } from '../../src/compose/journal.js';
 import { endOrderly, type EndingParts } from '../../src/compose/shutdown-order.js';
 import { Closers } from '../../src/compose/closers.js';
 import type { Journal } from '../../src/journal/journal.js';
-import { ringPath } from '../../src/journal/journal-ring.js';
-import { undrainedRecords } from '../../src/journal/journal-ring.js';
+import { ringPath, undrainedRecords } from '../../src/journal/journal-ring.js';
 import { closeJournal } from '../support/close-journal.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
 

@@ -130,7 +130,7 @@ export const PARTS: readonly Part[] = [
     group: 'native',
     uses: 'build/test',
     proves: 'every parser of kernel text on generated inputs',
-    reads: ['native/test/'],
+    reads: ['native/test/', 'test/fuzz/'],
     command: ['make', '--no-print-directory', 'fuzz'],
     closingLines: 2,
     needs: CLANG,
