@@ -27,7 +27,7 @@ export interface Part {
   /** No other part runs beside it. */
   readonly alone?: true;
   /** One part at a time has it. */
-  readonly uses?: 'wine' | 'build/test' | 'build/node';
+  readonly uses?: 'wine' | 'build/test' | 'build/node' | 'build/arm64';
 }
 
 const CLANG = { 'clang++': 'clang libclang-rt-14-dev' };
@@ -164,6 +164,7 @@ export const PARTS: readonly Part[] = [
   })),
   {
     name: 'arm64',
+    uses: 'build/arm64',
     proves: 'the native tests with the addon for arm64, emulated',
     reads: ['test/native/', 'test/arm64/'],
     command: ['make', '--no-print-directory', 'arm64'],
@@ -171,6 +172,7 @@ export const PARTS: readonly Part[] = [
   },
   {
     name: 'packages',
+    uses: 'build/arm64',
     proves: 'the packages for npm and Debian and the image, installed or run, each with a check',
     reads: ['test/packages/', ...DOCUMENTS],
     command: ['make', '--no-print-directory', 'packages'],
