@@ -5,7 +5,7 @@ import { EFFECTS } from '../../monitor/effects/table.js';
 import type { Wake } from '../../monitor/ports/ports.js';
 import type { JournalRecord } from '../../journal/records/record.js';
 import type { RecordedStep } from '../../recording/recording-format.js';
-import { afterSignal, lastSignalNs, noSignalSent, type SentSignals } from '../../monitor/ports/sent-signals.js';
+import { afterSignal, lastSignalNs, noSignalSent, orderedSignals, type SentSignals } from '../../monitor/ports/sent-signals.js';
 import type { TimedDecision, TimedRecord } from './replay-report.js';
 
 /** Builds the journal records of a replayed run. */
@@ -19,8 +19,11 @@ class ReplayedJournal {
     return journalRecords(EFFECTS, effects, { wake, timesOf: (serial) => this.#signals.get(serial)?.times });
   }
 
-  #decided({ serial, decidedAtNs }: Decision, { atNs }: Wake): void {
-    this.#signals.set(serial, noSignalSent({ crossingNs: atNs, wakeNs: undefined, decisionNs: decidedAtNs }));
+  #decided({ serial, decidedAtNs, standingOrder }: Decision, { atNs }: Wake): void {
+    const signals = standingOrder
+      ? orderedSignals(standingOrder.crossedAtNs, standingOrder.signalledAtNs)
+      : noSignalSent({ crossingNs: atNs, wakeNs: undefined, decisionNs: decidedAtNs });
+    this.#signals.set(serial, signals);
   }
 
   /** A reading of a victim has the time of the last signal: SIGTERM or SIGKILL, later SIGKILL. */
