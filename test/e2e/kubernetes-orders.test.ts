@@ -84,9 +84,10 @@ describe(`a standing order kills a pod (${ON})`, () => {
     const next = await new Evictd({ config, directory: stalled.directory }).guarding();
     await next.until('it is deleted', () => changes.length === 2);
     await next.until('nothing is owed', async () => (await next.metric('evictd_kubernetes_pending_deletions')) === 0);
+    await next.recorded('outcome');
+    expect(await next.stop()).toBe(0);
     expect(changes).toEqual(['condition', 'deleted 1']);
     expect(next.journal().filter(({ type }) => type === 'outcome')).toMatchObject([{ result: 'killed' }]);
-    expect(await next.stop()).toBe(0);
   });
 
   test('an evictd that starts minutes later deletes the pod once, and sends no signal to the pod that the kubelet has restarted', async () => {
