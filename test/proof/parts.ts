@@ -1,4 +1,5 @@
 import { suites } from '../vm/suites.js';
+import { REPLAY } from './results.js';
 
 /** One proof that is too long for CI. docs/testing.md says what each proves. */
 export interface Part {
@@ -57,7 +58,7 @@ export const PARTS: readonly Part[] = [
   {
     name: 'system',
     proves: 'the end-to-end and native tests that `make test` leaves out, on this machine',
-    reads: ['test/native/', 'test/e2e/', 'test/systemd/', 'test/endurance/', ...DOCUMENTS],
+    reads: ['test/native/', 'test/e2e/', 'test/systemd/', 'test/endurance/', REPLAY, ...DOCUMENTS],
     command: ['node_modules/.bin/vitest', 'run', '--project', 'proof'],
     alone: true,
     needs: {
@@ -81,7 +82,7 @@ export const PARTS: readonly Part[] = [
     group: 'vm',
     suite: name,
     proves,
-    reads: ['test/vm/', ...files, ...(documents ? DOCUMENTS : [])],
+    reads: ['test/vm/', ...files, ...(documents ? DOCUMENTS : []), ...(name === 'v2-p' ? [REPLAY] : [])],
     command: ['node_modules/.bin/tsx', 'test/vm/run.ts', name],
     needs: QEMU,
   })),
@@ -103,7 +104,7 @@ export const PARTS: readonly Part[] = [
   {
     name: 'properties',
     proves: 'every property of the unit tests, with many runs',
-    reads: ['test/'],
+    reads: ['test/', REPLAY],
     command: ['node_modules/.bin/tsx', 'test/proof/properties.ts'],
   },
   {
