@@ -12,6 +12,24 @@ const filesBelow = (directory: string): string[] =>
 
 const has = (part: RegExp) => (file: string) => part.test(readFileSync(file, 'utf8'));
 
+const isUnder = (starts: readonly string[], file: string): boolean => starts.some((start) => file.startsWith(start));
+
+test.each(PARTS.map((part) => [part.name, part] as const))('no test of %s reads a document that does not count for it', (_name, part) => {
+  const documents = (part.except ?? []).filter((start) => start.startsWith('docs/'));
+  const tests = filesBelow('test').filter((file) => isUnder(part.reads, file) && !isUnder(part.except ?? [], file));
+  expect(tests.filter((file) => documents.some((document) => has(RegExp(`['"\`]${document}`))(file)))).toEqual([]);
+});
+
+test('a machine is not started again for a test that its suite leaves to others', () => {
+  for (const { name, except = [] } of suites)
+    expect(PARTS.find((part) => part.name === `vm-${name}`)?.except).toEqual(expect.arrayContaining([...except]));
+});
+
+test('no part is run again after a change of how parts are chosen and counted', () => {
+  for (const { reads, except = [] } of PARTS)
+    expect(isUnder(reads, 'test/proof/parts.test.ts') && !isUnder(except, 'test/proof/parts.test.ts')).toBe(false);
+});
+
 describe('a change below src/features/replay repeats only the parts that run `evictd replay`', () => {
   test('because nothing else in the source loads it', () => {
     const others = filesBelow('src').filter((file) => !file.startsWith(REPLAY));
@@ -21,7 +39,7 @@ describe('a change below src/features/replay repeats only the parts that run `ev
 
   test.each(suites.map((suite) => [suite.name, suite] as const))('the machine %s', (name, { files, except = [] }) => {
     const runs = filesBelow('test')
-      .filter((file) => files.some((start) => file.startsWith(start)) && !except.some((start) => file.startsWith(start)))
+      .filter((file) => isUnder(files, file) && !isUnder(except, file))
       .some(has(/'replay'|features\/replay/));
     expect(PARTS.find((part) => part.name === `vm-${name}`)?.reads.includes(REPLAY)).toBe(runs);
   });

@@ -21,6 +21,8 @@ export interface Part {
    * not for single parts (results.ts).
    */
   readonly reads: readonly string[];
+  /** Of these: tests and documents whose names begin so count for other parts only. */
+  readonly except?: readonly string[];
   /** Left out: it reads what all parts read. Otherwise it is run again only after a change of what begins so. */
   readonly only?: readonly string[];
   /** Commands that must be installed, with the Debian package of each. */
@@ -49,6 +51,15 @@ const CPP = ['native/', 'Makefile', 'CMakeLists.txt', 'binding.gyp', 'package.js
 
 /** Packages hold them, and recipes are taken from them. */
 const DOCUMENTS = ['docs/', 'README', 'CHANGELOG'];
+/** Of these: packages hold them, whatever they say. */
+const FOR_CONTRIBUTORS = [
+  'docs/adr/',
+  'docs/architecture.md',
+  'docs/benchmarks.md',
+  'docs/contributing.md',
+  'docs/lab.md',
+  'docs/testing.md',
+];
 
 /**
  * In the order in which they run: the longest first, so that nothing runs by itself in the end. `make build` has been
@@ -59,6 +70,7 @@ export const PARTS: readonly Part[] = [
     name: 'system',
     proves: 'the end-to-end and native tests that `make test` leaves out, on this machine',
     reads: ['test/native/', 'test/e2e/', 'test/systemd/', 'test/endurance/', REPLAY, ...DOCUMENTS],
+    except: FOR_CONTRIBUTORS,
     command: ['node_modules/.bin/vitest', 'run', '--project', 'proof'],
     alone: true,
     needs: {
@@ -77,12 +89,13 @@ export const PARTS: readonly Part[] = [
     reads: [],
     command: ['make', '--no-print-directory', 'soak'],
   },
-  ...suites.map(({ name, proves, files, documents }) => ({
+  ...suites.map(({ name, proves, files, except = [], documents }) => ({
     name: `vm-${name}`,
     group: 'vm',
     suite: name,
     proves,
     reads: ['test/vm/', ...files, ...(documents ? DOCUMENTS : []), ...(name === 'v2-p' ? [REPLAY] : [])],
+    except: [...except, ...FOR_CONTRIBUTORS],
     command: ['node_modules/.bin/tsx', 'test/vm/run.ts', name],
     needs: QEMU,
   })),
@@ -105,6 +118,7 @@ export const PARTS: readonly Part[] = [
     name: 'properties',
     proves: 'every property of the unit tests, with many runs',
     reads: ['test/', REPLAY],
+    except: ['test/proof/', 'test/vm/'],
     command: ['node_modules/.bin/tsx', 'test/proof/properties.ts'],
   },
   {
@@ -176,6 +190,7 @@ export const PARTS: readonly Part[] = [
     uses: 'build/arm64',
     proves: 'the packages for npm and Debian and the image, installed or run, each with a check',
     reads: ['test/packages/', ...DOCUMENTS],
+    except: FOR_CONTRIBUTORS,
     command: ['make', '--no-print-directory', 'packages'],
     needs: PACKAGES,
   },
@@ -184,6 +199,7 @@ export const PARTS: readonly Part[] = [
     group: 'vm',
     proves: 'no test was skipped on every machine',
     reads: ['test/'],
+    except: ['test/proof/'],
     command: ['node_modules/.bin/tsx', 'test/vm/skips.ts'],
     alone: true,
   },

@@ -36,7 +36,7 @@ describe('nextPart', () => {
 
 describe('isProved', () => {
   const green: Result = { passed: 3, failed: 0, seconds: 1, commit: 'abc', command: 'make tests' };
-  const part = { command: ['make', 'tests'], reads: ['test/native/', 'docs/'] };
+  const part = { command: ['make', 'tests'], reads: ['test/native/', 'docs/'], except: ['test/native/storm', 'docs/adr/'] };
   test.each<[rule: string, result: Result | undefined, changed: readonly string[] | undefined, proved: boolean]>([
     ['passed at this commit', green, [], true],
     ['the part never ran', undefined, [], false],
@@ -48,6 +48,8 @@ describe('isProved', () => {
     ['since then, a test and a document that it does not read', green, ['test/e2e/soft.test.ts', 'README.md'], true],
     ['since then, a test that it reads', green, ['README.md', 'test/native/close.test.ts'], false],
     ['since then, a document that it reads', green, ['docs/tests.md'], false],
+    ['since then, a test and a document that it leaves to other parts', green, ['test/native/storm.test.ts', 'docs/adr/1.md'], true],
+    ['since then, what such a test shares with others', green, ['test/native/storms.ts'], false],
     ['since then, what tests share', green, ['test/support/wait.ts'], false],
     ['since then, what CI alone runs', green, ['.ci/run', '.oxlintrc.json'], true],
     ['since then, the virtual machines, which it does not start', green, ['test/vm/suites.ts'], true],

@@ -1,3 +1,5 @@
+import type { Part } from './parts.js';
+
 /** What one run of a part came to. */
 export interface Result {
   readonly passed: number;
@@ -47,13 +49,14 @@ const NOT_FOR_ALL = ['.ci/', '.oxlintrc.json', '.oxfmtrc.json', '.clang-format',
  */
 export function isProved(
   result: Result | undefined,
-  { command, reads, only }: { readonly command: readonly string[]; readonly reads: readonly string[]; readonly only?: readonly string[] },
+  { command, reads, except = [], only }: Pick<Part, 'command' | 'reads' | 'except' | 'only'>,
   changed: (commit: string) => readonly string[] | undefined,
 ): boolean {
   if (result?.failed !== 0 || result.passed === 0 || result.commit.endsWith('+') || result.command !== command.join(' ')) return false;
   const isUnder = (starts: readonly string[], file: string): boolean => starts.some((start) => file.startsWith(start));
   const isForAll = (file: string): boolean => !(/\.(test\.ts|md)$/.test(file) || isUnder(NOT_FOR_ALL, file));
-  const isRead = (file: string): boolean => (only ? isUnder(only, file) : isUnder(reads, file) || isForAll(file));
+  const isRead = (file: string): boolean =>
+    only ? isUnder(only, file) : isForAll(file) || (isUnder(reads, file) && !isUnder(except, file));
   return changed(result.commit)?.some(isRead) === false;
 }
 
