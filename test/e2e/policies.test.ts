@@ -1,6 +1,8 @@
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { loopWorks } from '../support/loop-filesystem.js';
+import { disk } from './disk-holder.js';
 import { Evictd, evictd as command, type JournalLine } from './evictd.js';
 import { guarding, MIB, ON, testNode, workload } from './node.js';
 import { aWhile } from './wait.js';
@@ -107,3 +109,36 @@ describe(`a policy of one cgroup (${ON})`, () => {
     expect(await evictd.metric('evictd_policy_actions_total{policy="bounded",action="kill",result="dry-run"}')).toBe(1);
   });
 });
+
+test.runIf(loopWorks())(
+  `conditions of policies over the filesystem of images and allocatable memory have their values (${ON})`,
+  async () => {
+    const node = testNode();
+    await workload(node.child('web'), { holdsMib: 60 });
+    const imagefs = disk(64, 4_000);
+    const { files } = statfsSync(imagefs);
+    const bounds: readonly (readonly [metric: string, above: string, notAbove: string])[] = [
+      ['imagefs.available', '16Mi', '64Mi'],
+      ['imagefs.inodesFree', '1000', String(files)],
+      ['containerfs.available', '16Mi', '64Mi'],
+      ['containerfs.inodesFree', '1000', String(files)],
+      ['allocatableMemory.available', '30Mi', '70Mi'],
+    ];
+    const evictd = await new Evictd({
+      config: {
+        ...guarding(node),
+        evictionHard: { 'memory.available': '1Mi' },
+        filesystems: { nodefs: '/', imagefs, containerfs: imagefs },
+        allocatable: { cgroup: node.path, capacity: '128Mi' },
+        policies: bounds.map(([metric, above, notAbove], index) => ({
+          name: `p${String(index)}`,
+          when: `${metric} > ${above} & !(${metric} > ${notAbove})`,
+          then: ['notify'],
+        })),
+      },
+    }).guarding();
+    const held = (): unknown[] =>
+      evictd.journal().flatMap(({ type, event, policy }) => (type === 'policy' && event === 'act' ? [policy] : []));
+    await evictd.until('each holds', () => new Set(held()).size === bounds.length);
+  },
+);
