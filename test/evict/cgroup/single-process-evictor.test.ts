@@ -83,7 +83,7 @@ test('a process with memory.oom.group stands for that cgroup, the workload shows
 });
 
 test('SIGTERM reaches a stopped process, and a process that ignores it stays until SIGKILL', async () => {
-  const stopped = await victim.spawn('perl', ['-e', '$SIG{TERM} = sub { exit 7 }; $| = 1; print "ready"; sleep while 1']);
+  const stopped = await victim.spawn('perl', ['-e', '$SIG{TERM} = sub { exit 7 }; $| = 1; print "ready"; sleep 1 while 1']);
   if (stopped.child.stdout) await once(stopped.child.stdout, 'data');
   process.kill(stopped.pid, 'SIGSTOP');
   expect(begin(chosen(stopped.pid)).terminate()).toMatchObject({ processes: 1, error: undefined });
