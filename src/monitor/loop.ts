@@ -1,4 +1,5 @@
 import type { Policy, State } from '../core/decide/state.js';
+import { policySignals } from '../core/policy/condition-needs.js';
 import type { Observations } from '../core/signal/observation.js';
 import { NO_CANDIDATES, type Candidates } from '../core/workload/workload.js';
 import { stepOn } from './step-answers.js';
@@ -145,7 +146,7 @@ export class Monitor {
 
   /** Returns whether anything was armed. A pass must follow then: a threshold that is already crossed does not wake. */
   #arm(): boolean {
-    const armed = this.parts.node.arm(this.policy.thresholds, this.#woken.bind(this));
+    const armed = this.parts.node.arm(this.policy.thresholds, this.#woken.bind(this), policySignals(this.policy.policies ?? []));
     this.parts.workloads.refresh();
     const notifiers = this.parts.node.notifiers();
     const problems = this.parts.workloads.problems();

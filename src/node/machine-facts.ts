@@ -8,6 +8,7 @@ import { isPressure, SIGNAL_FACTS, type Signal } from '../core/signal/signal.js'
 import type { Threshold } from '../core/threshold/threshold.js';
 import type { Protection } from '../core/workload/workload.js';
 import { selectHost } from '../host/select.js';
+import { policySignals } from '../core/policy/condition-needs.js';
 import type { ConfiguredPolicy } from '../core/policy/configured-policy.js';
 import { KERNEL_FILES, readPolicyFacts } from './policy-facts.js';
 import type { UnevictableReason, MachineFacts, PolicyFacts, PresentSource, PresentWorkload } from '../config/lint/machine.js';
@@ -35,7 +36,7 @@ export async function readMachineFacts(loaded: LoadedConfig, filesystemsRead: Fi
   const reading = await openRuntimeReading(loaded);
   try {
     await filesystemsRead(reading.node);
-    reading.node.arm(loaded.config.thresholds, () => undefined);
+    reading.node.arm(loaded.config.thresholds, () => undefined, policySignals(loaded.config.policies));
     return await machineFactsOf(reading, loaded);
   } finally {
     reading.close();
@@ -64,7 +65,7 @@ export async function machineFactsOf(
       present: presentWorkloads(workloads, rules, budgetsOf(config)),
       sources: config.workloads.map((entry) => presentSource(entry, openAlone)),
     },
-    ...(policies.length > 0 && { policies: policyFactsOf(policies, node.identity.cgroup) }),
+    ...(policies.length > 0 && { policies: policyFactsOf(policies, node.identity.cgroup, observations) }),
     programs: await programProblems(config),
     ...(await tokenFileProblem(config.metricsTokenFile)),
     ...(await secretFileProblem(config.notifications.webhook?.secretFile)),
@@ -132,8 +133,13 @@ export function readStartFacts(node: Node): MachineFacts {
   return startFacts(node, node.read());
 }
 
-function policyFactsOf(policies: readonly ConfiguredPolicy[], node: string | undefined): PolicyFacts {
-  return readPolicyFacts(policies, { hierarchies: selectHost().readHierarchies(), node, files: KERNEL_FILES });
+function policyFactsOf(
+  policies: readonly ConfiguredPolicy[],
+  node: string | undefined,
+  { missing, absent = new Map() }: Observations,
+): PolicyFacts {
+  const signals = new Map([...missing, ...absent]);
+  return readPolicyFacts(policies, { hierarchies: selectHost().readHierarchies(), node, missing: signals, files: KERNEL_FILES });
 }
 
 function startFacts({ identity, countsKernelMemory = false }: Node, { observed }: Observations): MachineFacts {

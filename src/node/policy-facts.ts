@@ -2,9 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { attempt } from '../errors.js';
 import type { FixedValue, PolicyFacts } from '../config/lint/machine.js';
 import { decidingValue } from '../core/ladder/victim-order.js';
-import { conditionNeeds } from '../core/policy/condition-needs.js';
+import { policyNeeds } from '../core/policy/condition-needs.js';
 import type { ConfiguredPolicy } from '../core/policy/configured-policy.js';
 import { RAW_VALUES, type KernelSource, type RawValue } from '../core/policy/raw-value.js';
+import { AMOUNT_SIGNALS, type Signal } from '../core/signal/signal.js';
 import { compileScope } from '../core/policy/scope-pattern.js';
 import { cgroupDirectory } from '../core/workload/cgroup.js';
 import type { Hierarchies } from '../host/linux/cgroup/hierarchies.js';
@@ -27,6 +28,8 @@ export interface PolicyMachine {
   readonly hierarchies: Pick<Hierarchies, 'memory' | 'unified' | 'pids' | 'blkio'>;
   /** The node's cgroup; undefined: the machine. */
   readonly node: string | undefined;
+  /** Signals of the node that have no value, with the reason. */
+  readonly missing: ReadonlyMap<Signal, string>;
   readonly files: PolicyFiles;
 }
 
@@ -36,8 +39,8 @@ const MAX_CGROUPS = 20_000;
 const MAX_SAMPLES = 20;
 
 export function readPolicyFacts(policies: readonly ConfiguredPolicy[], machine: PolicyMachine): PolicyFacts {
-  const { files, hierarchies, node } = machine;
-  const needs = conditionNeeds(policies.flatMap(({ when, unless }) => (unless === undefined ? [when] : [when, unless])));
+  const { files, hierarchies, node, missing: signals } = machine;
+  const needs = policyNeeds(policies);
   const compared = policies
     .flatMap(({ then }) => then.flatMap((step) => ('by' in step ? step.by : [])))
     .flatMap((by) => decidingValue(by) ?? []);
@@ -48,7 +51,8 @@ export function readPolicyFacts(policies: readonly ConfiguredPolicy[], machine: 
     fixed: {
       node: each(
         needs.node,
-        (value) => (hasSwap ? undefined : ofSwap(value)) ?? (node === undefined ? onMachine(value, files) : undefined),
+        (value) =>
+          (hasSwap ? undefined : ofSwap(value)) ?? ofSignal(value, signals) ?? (node === undefined ? onMachine(value, files) : undefined),
       ),
       cgroup: each(
         new Set([...needs.cgroup, ...compared]),
@@ -79,6 +83,12 @@ function ofSwap(value: RawValue): FixedValue | undefined {
   const why = 'there is no swap';
   if (value === 'swap.available' || value === 'swap.available.capacity') return missing(why);
   return value === 'memory.swap' || value === 'pswpout' ? zero(why) : undefined;
+}
+
+function ofSignal(value: RawValue, signals: PolicyMachine['missing']): FixedValue | undefined {
+  const signal = AMOUNT_SIGNALS.find((one) => value === one || value === `${one}.capacity`);
+  const why = signal && signals.get(signal);
+  return why === undefined ? undefined : missing(why);
 }
 
 function onMachine(value: RawValue, files: PolicyFiles): FixedValue | undefined {

@@ -128,7 +128,7 @@ test.runIf(loopWorks())(
       config: {
         ...guarding(node),
         evictionHard: { 'memory.available': '1Mi' },
-        filesystems: { nodefs: '/', imagefs, containerfs: imagefs },
+        filesystems: { nodefs: '/', imagefs },
         allocatable: { cgroup: node.path, capacity: '128Mi' },
         policies: bounds.map(([metric, above, notAbove], index) => ({
           name: `p${String(index)}`,

@@ -35,6 +35,7 @@ function machine(
   return {
     hierarchies,
     node: undefined,
+    missing: new Map([['allocatableMemory.available', 'allocatable is not configured']]),
     files: { text: (path) => all[path], directories: within },
   };
 }
@@ -76,6 +77,8 @@ describe('values that the node does not have', () => {
     ['cpu.pressure.full.total', 'node.cpu.pressure.full > 5%', {}, 'zero: that of a machine is always 0'],
     ['cpu.pressure.some.total', 'node.cpu.pressure.some > 5%', {}, undefined],
     ['memory.available', 'memory.available < 10%', {}, undefined],
+    ['allocatableMemory.available', 'allocatableMemory.available < 1Gi', {}, 'missing: allocatable is not configured'],
+    ['allocatableMemory.available.capacity', 'allocatableMemory.available < 10%', {}, 'missing: allocatable is not configured'],
   ])('on %s: %s with %j', (value, when, files, fact) => {
     expect(fixed('node', value, when, machine(files))).toBe(fact);
   });

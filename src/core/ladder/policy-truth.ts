@@ -1,4 +1,4 @@
-import { conditionNeeds, testsOf } from '../policy/condition-needs.js';
+import { policyNeeds, testsOf } from '../policy/condition-needs.js';
 import type { MetricReference, Truth } from '../policy/condition.js';
 import type { ConfiguredPolicy } from '../policy/configured-policy.js';
 import { evaluateCondition, measuredValues, type ConditionReadings, type MeasuredValue } from '../policy/evaluate-condition.js';
@@ -61,7 +61,7 @@ const WINDOWS = new WeakMap<ConfiguredPolicy, Windows>();
 export function windowsOf(policy: ConfiguredPolicy): Windows {
   const known = WINDOWS.get(policy);
   if (known !== undefined) return known;
-  const { longestWindowNs, shortestWindowNs } = conditionNeeds([policy.when, ...(policy.unless === undefined ? [] : [policy.unless])]);
+  const { longestWindowNs, shortestWindowNs } = policyNeeds([policy]);
   const windows = { longestNs: longestWindowNs, shortestNs: shortestWindowNs };
   WINDOWS.set(policy, windows);
   return windows;

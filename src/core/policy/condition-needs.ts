@@ -1,5 +1,7 @@
 import type { Condition, MetricReference, ScopeKind } from './condition.js';
+import type { ConfiguredPolicy } from './configured-policy.js';
 import { METRICS, type Gauge } from './metric.js';
+import { AMOUNT_SIGNALS, type AmountSignal } from '../signal/signal.js';
 import type { RawValue } from './raw-value.js';
 
 /** What must be read for conditions. */
@@ -32,6 +34,22 @@ export function conditionNeeds(conditions: readonly Condition[]): ConditionNeeds
   }
   windows.sort((a, b) => (a < b ? -1 : 1));
   return { ...needs, named, longestWindowNs: windows.at(-1) ?? 0n, shortestWindowNs: windows[0] };
+}
+
+export function policyNeeds(policies: readonly Pick<ConfiguredPolicy, 'when' | 'unless'>[]): ConditionNeeds {
+  return conditionNeeds(policies.flatMap(({ when, unless }) => (unless === undefined ? [when] : [when, unless])));
+}
+
+const SIGNALS = new WeakMap<readonly ConfiguredPolicy[], readonly AmountSignal[]>();
+
+/** The signals of the node that policies need. */
+export function policySignals(policies: readonly ConfiguredPolicy[]): readonly AmountSignal[] {
+  const known = SIGNALS.get(policies);
+  if (known !== undefined) return known;
+  const { node } = policyNeeds(policies);
+  const signals = AMOUNT_SIGNALS.filter((signal) => node.has(signal) || node.has(`${signal}.capacity`));
+  SIGNALS.set(policies, signals);
+  return signals;
 }
 
 /** A part of a condition without other parts. */

@@ -1,4 +1,4 @@
-import { conditionNeeds } from '../../core/policy/condition-needs.js';
+import { policyNeeds } from '../../core/policy/condition-needs.js';
 import type { ConfiguredPolicy, PolicyCgroups } from '../../core/policy/configured-policy.js';
 import type { RawValue } from '../../core/policy/raw-value.js';
 import { compileScope, type ScopePattern } from '../../core/policy/scope-pattern.js';
@@ -47,7 +47,7 @@ export class PolicyReader {
     this.#parts = parts;
     this.#scopes = scopesOf(policies);
     this.#tree = new ScopeTree(this.#scopes.map(({ pattern }) => pattern));
-    const ofNode = needsOf(policies).node;
+    const ofNode = policyNeeds(policies).node;
     this.#node = ofNode.size === 0 ? undefined : new NodeValues(parts, ofNode);
     const { memory } = parts.hierarchies;
     if (this.#scopes.length === 0 || memory === undefined) return;
@@ -152,11 +152,19 @@ function scopesOf(policies: readonly ConfiguredPolicy[]): readonly Scope[] {
     if (scope === undefined) return [];
     const policiesOf = same.map(({ name }) => name);
     return [
-      { text, pattern: compileScope(scope), policies: policiesOf, isNamed: false, isMade: false, values: needsOf(same).cgroup, paths: [] },
+      {
+        text,
+        pattern: compileScope(scope),
+        policies: policiesOf,
+        isNamed: false,
+        isMade: false,
+        values: policyNeeds(same).cgroup,
+        paths: [],
+      },
     ];
   });
-  const named = [...needsOf(policies).named].map(([path, values]): Scope => {
-    const naming = policies.filter((one) => needsOf([one]).named.has(path));
+  const named = [...policyNeeds(policies).named].map(([path, values]): Scope => {
+    const naming = policies.filter((one) => policyNeeds([one]).named.has(path));
     const isMade = naming.every(({ within }) => within !== undefined);
     const names = naming.map(({ name }) => name);
     return { text: path, pattern: compileScope({ paths: [path] }), policies: names, isNamed: true, isMade, values, paths: [] };
@@ -166,10 +174,6 @@ function scopesOf(policies: readonly ConfiguredPolicy[]): readonly Scope[] {
 
 function textOf({ cgroup, paths }: PolicyCgroups): string {
   return paths === undefined ? cgroup : paths.join(', ');
-}
-
-function needsOf(policies: readonly ConfiguredPolicy[]): ReturnType<typeof conditionNeeds> {
-  return conditionNeeds(policies.flatMap(({ when, unless }) => (unless === undefined ? [when] : [when, unless])));
 }
 
 const NO_CGROUPS: SourceProblem = {

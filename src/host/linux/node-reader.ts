@@ -63,7 +63,7 @@ export class LinuxNodeReader implements LinuxNode {
   #placed: FilesystemPaths;
   #seenFilesystems: FilesystemsSeen;
   #asksAllocatable = false;
-  /** Filesystems that are not configured, but that a threshold needs. */
+  /** Filesystems that are not configured, but that a threshold or a policy needs. */
   readonly #requestedRoles = new Set<FilesystemRole>();
   readonly #samplers: SignalSamplers;
   readonly stalls = (): ReturnType<PressureAndSwap['stalls']> => this.#parts.own.stalls();
@@ -88,7 +88,7 @@ export class LinuxNodeReader implements LinuxNode {
     });
     this.#seenFilesystems = this.#filesystems.look(process.hrtime.bigint());
     this.#samplers = new SignalSamplers(parts.native);
-    this.#ask(parts.thresholds.flatMap(operandsOf));
+    this.#ask(parts.thresholds.flatMap(operandsOf).map(({ signal }) => signal));
     this.requestFilesystems();
   }
 
@@ -133,25 +133,22 @@ export class LinuxNodeReader implements LinuxNode {
     this.#filesystems.request(onAnswer);
   }
 
-  arm(thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean {
+  arm(thresholds: readonly Threshold[], onWake: (wake: Wake) => void, alsoRead: readonly Signal[] = []): boolean {
     // Reclaimable memory and the limits may have changed since the last pass.
     this.#readPass();
     const { memory, notifiers, allocatable } = this.#parts;
     const operands = thresholds.flatMap(operandsOf);
     this.#armed = { operands, onWake };
-    this.#ask(operands);
+    this.#ask([...operands.map(({ signal }) => signal), ...alsoRead]);
     const others = [this.#parts.own.arm(thresholds, onWake), this.#armSamplers(operands, onWake)].includes(true);
     const armed = this.#arm(memory, notifiers, thresholds, onWake) || others;
-    this.#asksAllocatable = operands.some(({ signal }) => signal === 'allocatableMemory.available');
     if ('missing' in allocatable) return armed;
     return this.#arm(allocatable.memory, allocatable.notifiers, thresholds, onWake) || armed;
   }
 
-  #ask(operands: readonly Operand[]): void {
-    for (const { signal } of operands) {
-      const role = filesystemOf(signal);
-      if (role !== undefined) this.#requestedRoles.add(role);
-    }
+  #ask(signals: readonly Signal[]): void {
+    this.#asksAllocatable = signals.includes('allocatableMemory.available');
+    for (const role of signals.map(filesystemOf)) if (role !== undefined) this.#requestedRoles.add(role);
   }
 
   lookAtNs(): bigint | undefined {

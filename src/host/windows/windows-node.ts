@@ -39,7 +39,7 @@ class WindowsNodeReader implements WindowsNode {
   readonly #looks = new MemoryPolling();
   readonly #low: LowMemory;
   #seen: VolumesSeen;
-  /** The signals that a threshold has requested. */
+  /** The signals that a threshold or a policy has requested. */
   readonly #requested = new Set<Signal>();
 
   constructor({ filesystems, thresholds = [] }: WindowsNodeConfig, native: WindowsBinding) {
@@ -71,9 +71,9 @@ class WindowsNodeReader implements WindowsNode {
     this.#filesystems.request(onAnswer);
   }
 
-  arm(thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean {
+  arm(thresholds: readonly Threshold[], onWake: (wake: Wake) => void, alsoRead: readonly Signal[] = []): boolean {
     const operands = thresholds.flatMap(operandsOf);
-    for (const { signal } of operands) this.#requested.add(signal);
+    for (const signal of [...operands.map((operand) => operand.signal), ...alsoRead]) this.#requested.add(signal);
     const moved = this.#looks.arm(operands, process.hrtime.bigint());
     if (this.#looks.atNs !== undefined) return this.#low.arm(onWake) || moved;
     this.#low.close();

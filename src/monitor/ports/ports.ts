@@ -8,7 +8,7 @@ import type { Stall } from '../../core/signal/pressure-share.js';
 import type { OomTally } from '../../core/oom/oom-kill-count.js';
 import type { ReclaimReading } from '../../core/reclaim/reclaim.js';
 import type { LimitedCommand } from '../../core/systemd/limited-command.js';
-import type { ResourceSignal } from '../../core/signal/signal.js';
+import type { ResourceSignal, Signal } from '../../core/signal/signal.js';
 import type { Policy, State } from '../../core/decide/state.js';
 import type { NotifierState } from '../../core/threshold/notifier-state.js';
 import type { Threshold } from '../../core/threshold/threshold.js';
@@ -62,8 +62,10 @@ export interface Node {
   /**
    * Arms the notifiers for the thresholds, moves them, and retries those that are not live. Cheap where nothing moved.
    * A threshold that is already crossed does not wake: read afterwards. Returns whether anything was armed or moved.
+   *
+   * @param alsoRead  signals that policies need, whether or not a threshold does
    */
-  arm(thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean;
+  arm(thresholds: readonly Threshold[], onWake: (wake: Wake) => void, alsoRead?: readonly Signal[]): boolean;
   /** When `look` has to be called, monotonic clock; undefined: never. */
   lookAtNs(): bigint | undefined;
   /**

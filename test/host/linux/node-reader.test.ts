@@ -76,3 +76,17 @@ test('with statistics that lag behind the usage page cache is not usage, and ano
   expect(used()).toBe(50);
   expect(node.lookAtNs()).toBeUndefined();
 });
+
+test('has a signal that only a policy needs: that of a filesystem that is not named, and why allocatable memory has no value', async () => {
+  const { node } = openNode();
+  const read = () => {
+    const { observed, missing } = node.read();
+    return [observed.has('nodefs.available'), observed.has('containerfs.available'), missing.get('allocatableMemory.available')];
+  };
+  await eventually('the filesystem has answered', () => read()[0]);
+  expect(read()).toEqual([true, false, undefined]);
+  node.arm([], () => undefined, ['containerfs.available', 'allocatableMemory.available']);
+  expect(read()).toEqual([true, true, 'not here']);
+  node.arm([], () => undefined);
+  expect(read()).toEqual([true, true, undefined]);
+});

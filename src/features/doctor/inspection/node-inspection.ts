@@ -1,3 +1,4 @@
+import { policySignals } from '../../../core/policy/condition-needs.js';
 import type { LoadedConfig } from '../../../config/config.js';
 import type { NodeFacts } from '../machine-facts.js';
 import { kernelMargin } from '../../../config/lint/thresholds/kernel-first.js';
@@ -72,9 +73,10 @@ export function nodeFacts({ config }: LoadedConfig, machine: MachineFacts | unde
  */
 async function arm(node: Node, { config }: LoadedConfig): Promise<void> {
   let registered = 0;
-  node.arm(config.thresholds, ({ source }: Wake) => {
+  const woken = ({ source }: Wake): void => {
     if (source === 'memcg_threshold') registered += 1;
-  });
+  };
+  node.arm(config.thresholds, woken, policySignals(config.policies));
   const expected = node.notifiers().filter(({ mechanism, live }) => mechanism === 'memcg_threshold' && live).length;
   for (let waited = 0; registered < expected && waited < ARMING_MS; waited += LOOK_MS) await pause(LOOK_MS);
 }
