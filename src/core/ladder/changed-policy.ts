@@ -29,7 +29,7 @@ export function withoutOldLadder(
   const { fingerprint } = turn.scope;
   if (fingerprint === undefined || fingerprint === fingerprintOf(turn.configured)) return { turn, turned: before };
   const { scope: ended, turned } = endLadder(context, turn, before, 'policy-removed');
-  const { policy, scope, history, notBeforeNs } = ended;
-  const fresh: PolicyScope = { policy, scope, history, ...(notBeforeNs !== undefined && { notBeforeNs }) };
+  const { policy, scope, notBeforeNs } = ended;
+  const fresh: PolicyScope = { policy, scope, ...(notBeforeNs !== undefined && { notBeforeNs }) };
   return { turn: { ...turn, scope: fresh }, turned };
 }

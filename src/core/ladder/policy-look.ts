@@ -5,7 +5,7 @@ import { operandsOf, resolve } from '../threshold/threshold.js';
 import type { LeadReadings } from '../policy/condition-lead.js';
 import type { ConfiguredPolicy } from '../policy/configured-policy.js';
 import type { PolicyReadings, ScopeReading } from '../policy/scope-reading.js';
-import { latest, type ScopeHistory } from '../policy/scope-history.js';
+import { latest } from '../policy/scope-history.js';
 import { isBusy, policiesLeadNs } from './policy-deadline.js';
 import { stepPolicies } from './policy-step.js';
 
@@ -59,17 +59,11 @@ export function restOfPolicies(
   { bytesPerSecond, isWatched, watchedPressure }: LeadBounds,
 ): bigint {
   if (readings === undefined || isBusy(policies)) return 0n;
-  const { node, scopes } = policies;
+  const { node, passes } = policies;
   const watched = isWatched ? watchedBytes(policy, node && latest(node)) : undefined;
-  const histories = new Map<string, ScopeHistory[]>();
-  for (const { policy: name, history } of scopes.values()) {
-    const all = histories.get(name) ?? [];
-    histories.set(name, all);
-    if (history !== undefined) all.push(history);
-  }
   const readingsOf = ({ name }: ConfiguredPolicy): LeadReadings => ({
-    ...{ node, watched, watchedPressure },
-    ...{ scope: readings.scopes.get(name), histories: histories.get(name) ?? [] },
+    ...{ node, passes, watched, watchedPressure },
+    scope: readings.scopes.get(name),
   });
   return policiesLeadNs(policy.policies ?? [], readingsOf, bytesPerSecond);
 }

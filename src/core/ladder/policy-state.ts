@@ -1,15 +1,15 @@
 import type { ConfiguredPolicy } from '../policy/configured-policy.js';
 import type { PolicyTarget } from '../policy/policy-action.js';
-import type { ScopeHistory } from '../policy/scope-history.js';
+import { type ScopeHistory, NO_PASSES, type ScopePasses } from '../policy/scope-history.js';
+import type { ScopeReading } from '../policy/scope-reading.js';
 import type { ScopeState } from './ladder.js';
 import type { ComparedHistories } from './victim-order.js';
 
-/** A policy's scope with its state and the readings that its windows need. */
+/** A policy's scope with its state. */
 export interface PolicyScope extends ScopeState {
   readonly policy: string;
   /** Path of the cgroup; '': the node. */
   readonly scope: string;
-  readonly history: ScopeHistory | undefined;
   /** Of the policy that made this state. Left out: it is new. */
   readonly fingerprint?: string;
 }
@@ -29,10 +29,14 @@ export interface Restrained {
 
 /** What policies keep for the next step. Not kept over a restart: a restart lifts all restraints. */
 export interface PolicyState {
-  /** The state of each scope, by policy and cgroup ({@link scopeKey}). */
+  /** By policy and cgroup ({@link scopeKey}). One whose condition does not hold, and that has no state, is left out. */
   readonly scopes: ReadonlyMap<string, PolicyScope>;
   /** Readings of the node, as far back as the longest window of a condition. */
   readonly node: ScopeHistory | undefined;
+  /** What was read of the cgroups of scopes in the last step, by policy. */
+  readonly read: ReadonlyMap<string, readonly ScopeReading[]>;
+  /** Readings of these cgroups, as far back as the longest window of a condition about them. */
+  readonly passes: ScopePasses;
   /** Readings of the cgroups that conditions name. Left out: not read. */
   readonly named?: ReadonlyMap<string, ScopeHistory>;
   readonly restraints: readonly Restrained[];
@@ -40,7 +44,14 @@ export interface PolicyState {
   readonly compared: ComparedHistories;
 }
 
-export const initialPolicyState: PolicyState = { scopes: new Map(), node: undefined, restraints: [], compared: new Map() };
+export const initialPolicyState: PolicyState = {
+  scopes: new Map(),
+  node: undefined,
+  read: new Map(),
+  passes: NO_PASSES,
+  restraints: [],
+  compared: new Map(),
+};
 
 /** A cgroup that was made anew under its path is another scope. */
 export function scopeKey(policy: string, path: string, id: bigint | undefined): string {

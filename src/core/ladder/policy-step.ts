@@ -4,7 +4,7 @@ import type { StepInput } from '../decide/step-input.js';
 import type { Policy, State } from '../decide/state.js';
 import type { ConfiguredPolicy } from '../policy/configured-policy.js';
 import type { LadderEnd, PolicyResult } from '../policy/policy-action.js';
-import { latest, remember, type ScopeHistory } from '../policy/scope-history.js';
+import { latest, remember, type ScopeHistory, rememberPass, type ScopePasses } from '../policy/scope-history.js';
 import { fullPause } from '../pause/operator-pause.js';
 import type { PolicyReadings, ScopeReading } from '../policy/scope-reading.js';
 import { choiceOf } from '../rank/eviction-decision.js';
@@ -51,14 +51,15 @@ export function stepPolicies(
   const readings = configured.length === 0 ? undefined : input.policyReadings?.();
   const shared = rememberShared(configured, before, readings, nodeReading(readings?.node, observations, nowNs));
   const remembered = new Set([...before.scopes.values()].map(({ policy: name }) => name));
-  const turns = configured.flatMap((one) => turnsOf(one, before, readings, shared, remembered));
+  const { read, passes } = rememberScopes(configured, before, readings);
+  const turns = configured.flatMap((one) => turnsOf(one, { ...before, passes }, readings, shared, remembered));
   const compared = compare(turns, before, input, swapOf(shared.node));
   const context: TurnContext = {
     policy,
     state: made.state,
     layout: made.state.layout ?? 'single',
     candidates: compared.candidates,
-    recheck: conditionRecheck(input, shared),
+    recheck: conditionRecheck(input, shared, passes),
     processes: (workloads) => input.policyProcesses?.(workloads) ?? [],
     histories: compared.histories,
     pause: fullPause(made.state.pauses),
@@ -79,14 +80,14 @@ export function stepPolicies(
     const next = takeTurn(context, withAnswers(turn, policy, answers, freed.restraints, nowNs), freed);
     ({ turned } = next);
     const { key, configured: one } = turn;
-    if (isToRemember(one, next.scope, nowNs)) scopes.set(key, { ...next.scope, fingerprint: fingerprintOf(one) });
+    if (isToRemember(next.scope, nowNs)) scopes.set(key, { ...next.scope, fingerprint: fingerprintOf(one) });
   }
   const { effects, awaiting, over: _, restraints, hasChosen: __, ...choice } = turned;
   return {
     state: {
       ...made.state,
       ...choice,
-      policies: { scopes, node: shared.node, ...(shared.named && { named: shared.named }), restraints, compared: compared.histories },
+      policies: { node: undefined, ...shared, scopes, read, passes, restraints, compared: compared.histories },
     },
     effects,
     isAwaiting: awaiting,
@@ -131,6 +132,23 @@ function rememberShared(
     ...(ofNode && { node: remember(node, ofNode, longestNs) }),
     ...(readings?.named && { named: rememberNamed(named, readings.named, longestNs) }),
   };
+}
+
+/** What was read of the cgroups of scopes, and the passes for the policies whose conditions look back. */
+function rememberScopes(
+  configured: readonly ConfiguredPolicy[],
+  { passes }: PolicyState,
+  readings: PolicyReadings | undefined,
+): Pick<PolicyState, 'read' | 'passes'> {
+  if (readings === undefined) return { read: new Map(), passes };
+  const { scopes: read } = readings;
+  const looking = configured.filter((one) => one.scope !== undefined && windowsOf(one).longestNs > 0n);
+  const longestNs = looking.reduce((most, one) => (windowsOf(one).longestNs > most ? windowsOf(one).longestNs : most), 0n);
+  const found = looking.flatMap(({ name }) => {
+    const one = read.get(name);
+    return one === undefined ? [] : [one];
+  });
+  return { read, passes: rememberPass(passes, found, longestNs) };
 }
 
 /** The workloads that a step may have to compare are read while a condition holds, so that their rates are known. */

@@ -118,8 +118,8 @@ export function endLadder(
   };
 }
 
-function withState({ policy, scope, history }: PolicyScope, state: ScopeState): PolicyScope {
-  return { policy, scope, history, ...state };
+function withState({ policy, scope }: PolicyScope, state: ScopeState): PolicyScope {
+  return { policy, scope, ...state };
 }
 
 /** Gives back what there is a reason for. */
@@ -265,7 +265,7 @@ function evictingStep(
       : scopeVictim(order, context.candidates(), past, nowNs);
   if (victim === 'awaited') return { ladder: before, turned: { ...given, awaiting: true } };
   if (victim === undefined) return refused(turn, before, given, step.kind, step.unit === 'process' ? NO_PROCESS : NOTHING);
-  if (policy.departures.recheck && !context.recheck(turn.configured, turn.key, turn.scope))
+  if (policy.departures.recheck && !context.recheck(turn.configured, turn.key))
     return { ladder: before, turned: { ...given, awaiting: true } };
   const free = withLifted(given, ({ target }) => (isRelated(target, victim.victim.workload) ? 'evicted' : undefined));
   const graceNs = step.kind === 'stop' ? step.graceNs : 0n;

@@ -3,11 +3,11 @@ import type { Truth } from '../policy/condition.js';
 import type { ConfiguredPolicy } from '../policy/configured-policy.js';
 import type { ConditionReadings } from '../policy/evaluate-condition.js';
 import { mayHold } from '../policy/scope-extremes.js';
-import { remember } from '../policy/scope-history.js';
-import type { PolicyReadings, ScopeReading } from '../policy/scope-reading.js';
+import { latest, historyIn } from '../policy/scope-history.js';
+import type { PolicyReadings } from '../policy/scope-reading.js';
 import type { SharedReadings } from './condition-recheck.js';
 import { scopeKey, type PolicyScope, type PolicyState } from './policy-state.js';
-import { readingsOf, truthOf, windowsOf } from './policy-truth.js';
+import { readingsOf, truthOf } from './policy-truth.js';
 import type { Turn } from './policy-turn.js';
 
 export type JudgedTurn = Turn & { readonly truth: Truth };
@@ -25,39 +25,30 @@ export function turnsOf(
   shared: SharedReadings,
   remembered: ReadonlySet<string>,
 ): readonly JudgedTurn[] {
-  if (configured.scope === undefined) return [turnOf(configured, before, '', undefined, shared)];
+  if (configured.scope === undefined) return [turnOf(configured, before, scopeKey(configured.name, '', undefined), shared)];
   const read = readings?.scopes.get(configured.name);
   if (read === undefined) {
     const known = [...before.scopes].filter(([, { policy }]) => policy === configured.name);
     return known.map(([key, scope]) => unreadTurn(configured, key, scope));
   }
-  const { longestNs } = windowsOf(configured);
-  const needsAll = longestNs > 0n || remembered.has(configured.name);
+  const { passes } = before;
+  const isRemembered = remembered.has(configured.name);
   // What is not known of a cgroup may become true or false, but does not change what the node and named cgroups decide.
-  if (!needsAll && (truthOf(configured, shared) === false || !mayHold(configured.when, read))) return [];
-  const all = needsAll ? read : read.filter((reading) => holds(configured, reading, shared));
-  return all.map((reading) => {
+  const mayAct = truthOf(configured, shared) !== false && mayHold(configured.when, read, passes);
+  if (!mayAct && !isRemembered) return [];
+  return read.flatMap((reading) => {
     const key = scopeKey(configured.name, reading.path, reading.id);
-    const cgroup = remember(before.scopes.get(key)?.history, reading, longestNs);
-    return turnOf(configured, before, reading.path, reading.id, { cgroup, ...shared });
+    if (!mayAct && !before.scopes.has(key)) return [];
+    const turn = turnOf(configured, before, key, { cgroup: historyIn(passes, reading), ...shared });
+    return turn.truth === true || before.scopes.has(key) ? [turn] : [];
   });
 }
 
-function holds(configured: ConfiguredPolicy, reading: ScopeReading, shared: SharedReadings): boolean {
-  return truthOf(configured, { cgroup: { readings: [reading] }, ...shared }) === true;
-}
-
-function turnOf(
-  configured: ConfiguredPolicy,
-  before: PolicyState,
-  path: string,
-  id: bigint | undefined,
-  readings: ConditionReadings,
-): JudgedTurn {
+function turnOf(configured: ConfiguredPolicy, before: PolicyState, key: string, readings: ConditionReadings): JudgedTurn {
   const { name: policy } = configured;
-  const key = scopeKey(policy, path, id);
+  const path = (readings.cgroup && latest(readings.cgroup))?.path ?? '';
   const truth = truthOf(configured, readings);
-  const scope: PolicyScope = { ...before.scopes.get(key), policy, scope: path, history: readings.cgroup };
+  const scope: PolicyScope = { ...before.scopes.get(key), policy, scope: path };
   const isSilent = truth !== true && scope.ladder === undefined;
   return {
     configured,
@@ -88,9 +79,7 @@ export function conditionOf(configured: ConfiguredPolicy): string {
   return text;
 }
 
-/** Whether the next step needs anything of this scope: its history for a window, or its state. */
-export function isToRemember(configured: ConfiguredPolicy, scope: PolicyScope, nowNs: bigint): boolean {
-  const { holdsSinceNs, ladder, notBeforeNs = 0n, awaitsRelief } = scope;
-  const hasState = holdsSinceNs !== undefined || ladder !== undefined || awaitsRelief === true || notBeforeNs > nowNs;
-  return hasState || windowsOf(configured).longestNs > 0n;
+/** Whether the next step needs anything of this scope. */
+export function isToRemember({ holdsSinceNs, ladder, notBeforeNs = 0n, awaitsRelief }: PolicyScope, nowNs: bigint): boolean {
+  return holdsSinceNs !== undefined || ladder !== undefined || awaitsRelief === true || notBeforeNs > nowNs;
 }

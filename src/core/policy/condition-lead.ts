@@ -3,8 +3,8 @@ import { testsOf, wholeOf, type Test } from './condition-needs.js';
 import { changeBetween, levelOf } from './evaluate-condition.js';
 import { METRICS, type MetricName } from './metric.js';
 import { PRESSURE_AVERAGES } from './raw-value.js';
-import { greatestOf } from './scope-extremes.js';
-import { latest, readingBefore, type ScopeHistory } from './scope-history.js';
+import { greatestChange, greatestOf } from './scope-extremes.js';
+import { latest, readingBefore, type ScopeHistory, type ScopePasses } from './scope-history.js';
 import type { ScopeReading } from './scope-reading.js';
 
 type ComparisonTest = Extract<Test, { readonly kind: 'comparison' }>;
@@ -15,8 +15,8 @@ export interface LeadReadings {
   readonly node: ScopeHistory | undefined;
   /** The cgroups of the scope that are there. undefined: not known, or the policy has none. */
   readonly scope: readonly ScopeReading[] | undefined;
-  /** The same with what windows need, where conditions have any. */
-  readonly histories?: readonly ScopeHistory[] | undefined;
+  /** What windows about them need. */
+  readonly passes: ScopePasses;
   /** A notifier wakes evictd when memory.available falls below it, in bytes. Left out: none does. */
   readonly watched?: number | undefined;
   /** Pressure of the node ('memory.pressure.full') that wakes evictd at WATCHED_PART of a limit. Left out: none does. */
@@ -98,20 +98,25 @@ function isWatched({ metric }: ComparisonTest, { watchedPressure }: LeadReadings
 /** A window has its share at the earliest when all tasks have stalled for what is missing. */
 function stallLeadS(test: ComparisonTest, readings: LeadReadings): number {
   const { metric, amount, windowNs = 0n } = test;
-  const { node, histories } = readings;
-  const of = metric.of === 'node' ? node && [node] : histories;
-  if (of === undefined || amount.kind !== 'share') return 0;
+  if (amount.kind !== 'share') return 0;
   const limitS = (amount.ratio * Number(windowNs)) / 1e9;
-  const stalledS = Math.max(0, ...of.map((history) => stalledSince(windowNs, metric, history)));
+  const stalledS = metric.of === 'node' ? stalledSince(windowNs, metric, readings.node) : stalledInScope(windowNs, metric, readings);
   if (isWatched(test, readings) && stalledS < 2 * WATCHED_PART * limitS) return Infinity;
   return limitS - stalledS;
 }
 
 /** Seconds since a reading that is at least so old. Infinity: there is none, so that the share is not known yet. */
-function stalledSince(windowNs: bigint, metric: MetricReference, history: ScopeHistory): number {
-  const [before, last] = [readingBefore(history, windowNs), latest(history)];
+function stalledSince(windowNs: bigint, metric: MetricReference, history: ScopeHistory | undefined): number {
+  const [before, last] = history === undefined ? [] : [readingBefore(history, windowNs), latest(history)];
   const stalledUs = before && last && changeBetween(metric, before, last);
   return stalledUs === undefined ? Infinity : stalledUs / 1e6;
+}
+
+/** The longest of the scope's cgroups, as in {@link stalledSince}; 0: there is no cgroup. */
+function stalledInScope(windowNs: bigint, metric: MetricReference, { scope, passes }: LeadReadings): number {
+  if (scope === undefined) return Infinity;
+  const { greatest, isComplete } = greatestChange(metric, windowNs, scope, passes);
+  return isComplete ? Math.max(0, greatest / 1e6) : Infinity;
 }
 
 function availableLimit(test: ComparisonTest, node: ScopeReading | undefined): number | undefined {

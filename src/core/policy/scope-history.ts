@@ -19,15 +19,20 @@ export function remember(history: ScopeHistory | undefined, reading: ScopeReadin
   const last = before.at(-1);
   if (windowNs === 0n || last === undefined || last.id !== reading.id) return { readings: [reading] };
   if (history !== undefined && last.timeNs >= reading.timeNs) return history;
-  const nowNs = reading.timeNs;
-  const kept: ScopeReading[] = [reading];
+  return { readings: thinned(before, reading, windowNs) };
+}
+
+/** What was read before and one thing more, with as much as a window of this length needs. */
+function thinned<T extends Pick<ScopeReading, 'timeNs'>>(before: readonly T[], newest: T, windowNs: bigint): readonly T[] {
+  const nowNs = newest.timeNs;
+  const kept = [newest];
   for (let at = before.length - 1; at >= 0; at--) {
     const [newer, one, older] = [kept.at(-1), before[at], before[at - 1]];
     if (newer === undefined || one === undefined || newer.timeNs <= nowNs - windowNs) break;
     const mayGo = older !== undefined && (newer.timeNs - older.timeNs) * GAP_OF_AGE <= nowNs - older.timeNs;
     if (!mayGo) kept.push(one);
   }
-  return { readings: kept.reverse() };
+  return kept.reverse();
 }
 
 export function latest({ readings }: ScopeHistory): ScopeReading | undefined {
@@ -38,4 +43,43 @@ export function latest({ readings }: ScopeHistory): ScopeReading | undefined {
 export function readingBefore({ readings }: ScopeHistory, ageNs: bigint): ScopeReading | undefined {
   const last = readings.at(-1);
   return last && readings.findLast(({ timeNs }) => timeNs <= last.timeNs - ageNs);
+}
+
+/** What one pass has read of the cgroups of scopes, all at the same time. */
+export interface ScopePass {
+  readonly timeNs: bigint;
+  /** By path. */
+  readonly readings: ReadonlyMap<string, ScopeReading>;
+}
+
+/** As many passes as the windows of conditions about cgroups need, the newest last. All policies share them. */
+export type ScopePasses = readonly ScopePass[];
+
+export const NO_PASSES: ScopePasses = [];
+
+/**
+ * The passes with one more, as far back as `windowNs`. Older ones are thinned out.
+ *
+ * @param scopes  the readings of scopes; the same ones may come twice
+ * @param windowNs  the longest window; 0: nothing is kept
+ */
+export function rememberPass(before: ScopePasses, scopes: Iterable<readonly ScopeReading[]>, windowNs: bigint): ScopePasses {
+  if (windowNs === 0n) return NO_PASSES;
+  const readings = new Map<string, ScopeReading>();
+  for (const scope of new Set(scopes)) for (const reading of scope) readings.set(reading.path, reading);
+  const [first] = readings.values();
+  if (first === undefined || (before.at(-1)?.timeNs ?? first.timeNs - 1n) >= first.timeNs) return before;
+  return thinned(before, { timeNs: first.timeNs, readings }, windowNs);
+}
+
+/** The history of the cgroup of this reading, which is its newest. A cgroup that was made anew starts anew. */
+export function historyIn(passes: ScopePasses, reading: ScopeReading): ScopeHistory {
+  const readings = [reading];
+  for (let at = passes.length - 1; at >= 0; at--) {
+    const one = passes[at]?.readings.get(reading.path);
+    if (one === undefined || one.timeNs >= reading.timeNs) continue;
+    if (one.id !== reading.id) break;
+    readings.push(one);
+  }
+  return { readings: readings.reverse() };
 }

@@ -4,11 +4,14 @@ import { conditionOf } from '../../core/ladder/scope-turns.js';
 import type { Policy, State } from '../../core/decide/state.js';
 import { askedOnce, budgetStatuses, disruptable, isOfBudget } from '../../core/disruption/disruption-budget.js';
 import { isUnderWay } from '../../core/drain/drain.js';
-import type { Ladder } from '../../core/ladder/ladder.js';
+import type { Ladder, ScopeState } from '../../core/ladder/ladder.js';
+import { scopeKey } from '../../core/ladder/policy-state.js';
 import { readingsOf, truthOf, unknownMetrics } from '../../core/ladder/policy-truth.js';
 import { pausedText, type TimedPause } from '../../core/message/pause-message.js';
 import type { ConfiguredPolicy } from '../../core/policy/configured-policy.js';
+import { historyIn } from '../../core/policy/scope-history.js';
 import type { ConditionReadings } from '../../core/policy/evaluate-condition.js';
+import type { ScopeReading } from '../../core/policy/scope-reading.js';
 import { amountOf } from '../../core/quantity/amount.js';
 import { formatDuration } from '../../core/quantity/duration.js';
 import { describeRanked, type RankedWorkload } from '../../core/rank/rank.js';
@@ -202,16 +205,31 @@ function blockersOf({ policy, state, pauses, ranking, signal, nowNs, source }: E
   ];
 }
 
+/** The scopes of which something is remembered come first. */
+function explainedScopes(
+  { name, scope: cgroups }: ConfiguredPolicy,
+  { policies: { scopes, read, node } }: State,
+): readonly (ScopeState & { readonly scope: string; readonly reading?: ScopeReading })[] {
+  const readings = read.get(name) ?? [];
+  const remembered = [...scopes].flatMap(([key, { policy, ...state }]) => {
+    const reading = readings.find(({ path, id }) => scopeKey(name, path, id) === key);
+    return policy === name ? [{ ...state, ...(reading && { reading }) }] : [];
+  });
+  if (cgroups === undefined) return remembered.length > 0 || node === undefined ? remembered : [{ scope: '' }];
+  const others = readings.filter(({ path, id }) => !scopes.has(scopeKey(name, path, id)));
+  return [...remembered, ...others.map((reading) => ({ scope: reading.path, reading }))];
+}
+
 function explainPolicy(configured: ConfiguredPolicy, { state, nowNs, source }: ExplainedMoment): readonly PolicyExplanation[] {
   const { name, scope: cgroups, forNs } = configured;
   const common = { name, condition: conditionOf(configured) };
-  const scopes = [...state.policies.scopes.values()].filter(({ policy }) => policy === name).slice(0, SCOPES);
+  const scopes = explainedScopes(configured, state).slice(0, SCOPES);
   if (scopes.length === 0) {
     const why = source === 'evictd' ? 'no cgroup matches its scope, or it was not judged yet' : 'only the running evictd judges policies';
     return [{ ...common, scope: cgroups?.cgroup ?? '', holds: null, readings: null, why }];
   }
-  return scopes.map(({ scope, history, holdsSinceNs, ladder, notBeforeNs, awaitsRelief }) => {
-    const readings = { ...sharedIn(state), ...(scope !== '' && history && { cgroup: history }) };
+  return scopes.map(({ scope, reading, holdsSinceNs, ladder, notBeforeNs, awaitsRelief }) => {
+    const readings = { ...sharedIn(state), ...(reading && { cgroup: historyIn(state.policies.passes, reading) }) };
     const truth = truthOf(configured, readings);
     const why = ladder
       ? acting(ladder, configured)

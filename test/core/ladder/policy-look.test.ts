@@ -25,7 +25,7 @@ test('the readings of a poll between steps are those that a step judges by', () 
 test('a poll between steps decides nothing: a condition that holds, or a frozen workload, needs a step', () => {
   const inForce = policy([], { policies: [ofCgroup([FREEZE], { forNs: 10n * SECOND })] });
   const look = (state: State, kibibytes: number) => lookAtPolicies(inForce, state, input(SECOND, undefined, using(kibibytes)), BOUNDS);
-  expect(look(initialState, 100)).toEqual({ state: initialState, leadNs: 0n });
+  expect(look(initialState, 100)).toMatchObject({ leadNs: 0n, state: { policies: { scopes: new Map() } } });
   expect(look(initialState, 101)).toBeUndefined();
   const target = { id: 'a', name: 'a', path: '/a' };
   const frozen = { action: 'freeze', target, policy: 'p', scope: '/a', condition: '', key: 'p', step: 0, atNs: 0n } as const;

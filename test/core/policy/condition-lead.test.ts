@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { conditionLeadS } from '../../../src/core/policy/condition-lead.js';
 import { evaluateCondition } from '../../../src/core/policy/evaluate-condition.js';
-import { remember } from '../../../src/core/policy/scope-history.js';
+import { historyIn, NO_PASSES, rememberPass } from '../../../src/core/policy/scope-history.js';
 import { fc } from '../../support/property.js';
 import { conditionOf } from '../condition/conditions.js';
-import { historyOf, reading, type Series } from './scopes.js';
+import { historyOf, passesOf, reading, type Series } from './scopes.js';
 
 const GIB = 2 ** 30;
 const RATE = 10 * GIB;
@@ -38,7 +38,9 @@ test.each<[condition: string, seconds: number]>([
   ['memory.growth > 1Gi over 10s', 0],
   ['cgroup(/x).memory.current > 90Gi', 0],
 ])('%s cannot become true for %d s', (condition, seconds) => {
-  expect(conditionLeadS(conditionOf(condition, 'cgroup'), { node: { readings: [node] }, scope: cgroups }, RATE)).toBeCloseTo(seconds);
+  expect(conditionLeadS(conditionOf(condition, 'cgroup'), { node: { readings: [node] }, scope: cgroups, passes: [] }, RATE)).toBeCloseTo(
+    seconds,
+  );
 });
 
 const WATCHED = new Set(['memory.pressure.full']);
@@ -62,17 +64,18 @@ test.each<[rule: string, condition: string, node: Series, cgroup: Series, second
   ['its window does not count', 'memory.pressure.full > 40% over 10s & age > 1m', {}, stalled(0, 1), 3],
   ['the window of another test does', 'memory.pressure.full > 40% over 10s & memory.growth > 1Gi over 2s', {}, stalled(0, 1), 1],
 ])('pressure over a window: %s: %s', (_rule, text, ofNode, ofCgroup, seconds) => {
-  const [history, quiet] = [ofCgroup, stalled(0, 0)].map((series) => historyOf(series, 10_000_000_000n, 'cgroup'));
-  const readings = { node: historyOf(ofNode, 10_000_000_000n, 'node'), scope: [], histories: [history, quiet].flatMap((one) => one ?? []) };
+  const passes = passesOf({ '/a': ofCgroup, '/quiet': stalled(...Object.keys(ofCgroup).map(() => 0)) }, 10_000_000_000n);
+  const scope = [...(passes.at(-1)?.readings.values() ?? [])];
+  const readings = { node: historyOf(ofNode, 10_000_000_000n, 'node'), scope, passes };
   const lead = conditionLeadS(conditionOf(text, 'cgroup'), { ...readings, watchedPressure: WATCHED }, RATE);
   expect(lead).toBeCloseTo(seconds);
 });
 
 test('a cgroup without a reading may fill from 0, and a scope or node without any reading may meet the condition at once', () => {
   const condition = conditionOf('memory.current > 20Gi', 'cgroup');
-  expect(conditionLeadS(condition, { node: undefined, scope: [] }, RATE)).toBe(2);
-  expect(conditionLeadS(condition, { node: undefined, scope: undefined }, RATE)).toBe(0);
-  expect(conditionLeadS(conditionOf('memory.available < 1Gi', 'node'), { node: undefined, scope: undefined }, RATE)).toBe(0);
+  expect(conditionLeadS(condition, { node: undefined, scope: [], passes: [] }, RATE)).toBe(2);
+  expect(conditionLeadS(condition, { node: undefined, scope: undefined, passes: [] }, RATE)).toBe(0);
+  expect(conditionLeadS(conditionOf('memory.available < 1Gi', 'node'), { node: undefined, scope: undefined, passes: [] }, RATE)).toBe(0);
 });
 
 test('no possible rate of filling makes the condition true before the computed time', () => {
@@ -107,7 +110,7 @@ test('no possible rate of filling makes the condition true before the computed t
             'node',
           );
         const scope = of.map(({ used, stalled }) => cgroup(used, stalled));
-        const lead = conditionLeadS(condition, { node: { readings: [machine(ofNode.used, ofNode.stalled)] }, scope }, RATE);
+        const lead = conditionLeadS(condition, { node: { readings: [machine(ofNode.used, ofNode.stalled)] }, scope, passes: [] }, RATE);
         if (lead === 0) return;
         const seconds = part * Math.min(lead, 100);
         const filled = (used: number): number => used + 10 * seconds;
@@ -130,16 +133,18 @@ test('until then no stall that is possible makes a window of pressure true', () 
       const windowNs = BigInt(window) * 1_000_000_000n;
       let [atS, stalledS] = [0, 0];
       const at = () => reading(atS, { 'memory.pressure.full.total': stalledS * 1e6 });
-      let history = remember(undefined, at(), windowNs);
+      let [scope, passes] = [[at()], NO_PASSES];
+      passes = rememberPass(passes, [scope], windowNs);
       for (const { seconds, stalled } of gaps) {
         [atS, stalledS] = [atS + seconds, stalledS + seconds * stalled];
-        history = remember(history, at(), windowNs);
+        scope = [at()];
+        passes = rememberPass(passes, [scope], windowNs);
       }
       const condition = conditionOf(`memory.pressure.full > ${String(limit)}% over ${String(window)}s`, 'cgroup');
-      const lead = conditionLeadS(condition, { node: undefined, scope: [], histories: [history] }, RATE);
+      const lead = conditionLeadS(condition, { node: undefined, scope, passes }, RATE);
       if (lead === 0) return;
       [atS, stalledS] = [atS + lead * until, stalledS + lead * until];
-      expect(evaluateCondition(condition, { cgroup: remember(history, at(), windowNs) })).not.toBe(true);
+      expect(evaluateCondition(condition, { cgroup: historyIn(passes, at()) })).not.toBe(true);
     }),
     { numRuns: 500 },
   );

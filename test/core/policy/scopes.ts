@@ -2,7 +2,7 @@ import type { Condition, ScopeKind, Truth } from '../../../src/core/policy/condi
 import { conditionNeeds } from '../../../src/core/policy/condition-needs.js';
 import { evaluateCondition, type ConditionReadings } from '../../../src/core/policy/evaluate-condition.js';
 import type { RawValue } from '../../../src/core/policy/raw-value.js';
-import { remember, type ScopeHistory } from '../../../src/core/policy/scope-history.js';
+import { remember, type ScopeHistory, NO_PASSES, rememberPass, type ScopePasses } from '../../../src/core/policy/scope-history.js';
 import type { ScopeReading } from '../../../src/core/policy/scope-reading.js';
 import { conditionOf, SECOND_NS } from '../condition/conditions.js';
 
@@ -19,6 +19,17 @@ export type Series = Readonly<Record<number, Values>>;
 export function historyOf(series: Series, windowNs: bigint, scope: ScopeKind): ScopeHistory | undefined {
   const readings = Object.entries(series).map(([seconds, values]) => reading(Number(seconds), values, scope));
   return readings.reduce<ScopeHistory | undefined>((history, one) => remember(history, one, windowNs), undefined);
+}
+
+/** The passes that read these cgroups. */
+export function passesOf(cgroups: Readonly<Record<string, Series>>, windowNs: bigint): ScopePasses {
+  const seconds = [...new Set(Object.values(cgroups).flatMap((series) => Object.keys(series).map(Number)))].toSorted((a, b) => a - b);
+  return seconds.reduce<ScopePasses>((passes, second) => {
+    const read = Object.entries(cgroups).flatMap(([path, { [second]: values }]) =>
+      values === undefined ? [] : [{ ...reading(second, values), path }],
+    );
+    return rememberPass(passes, [read], windowNs);
+  }, NO_PASSES);
 }
 
 /** The truth after readings of the cgroup, and of the node. */

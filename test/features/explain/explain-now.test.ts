@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { initialState, type Policy, type State } from '../../../src/core/decide/state.js';
 import { departuresOf } from '../../../src/core/decide/departures.js';
 import { atStep, type Ladder } from '../../../src/core/ladder/ladder.js';
+import { scopeKey } from '../../../src/core/ladder/policy-state.js';
+import type { ScopeReading } from '../../../src/core/policy/scope-reading.js';
 import { rank } from '../../../src/core/rank/rank.js';
 import { thresholdId, type Threshold } from '../../../src/core/threshold/threshold.js';
 import type { Protection } from '../../../src/core/workload/workload.js';
@@ -209,7 +211,7 @@ test.each<[rule: string, ladder: Partial<Ladder>, why: string]>([
   ],
 ])('the state of an acting policy: %s', (_rule, overrides, why) => {
   const ladder: Ladder = { ...atStep(atStep(undefined, [0, 'notify'], undefined, 0n), [1, 'kill'], undefined, 0n), ...overrides };
-  const scopes = new Map([['p', { policy: 'p', scope: '/a', history: undefined, holdsSinceNs: 0n, ladder }]]);
+  const scopes = new Map([['p', { policy: 'p', scope: '/a', holdsSinceNs: 0n, ladder }]]);
   const acting = { ...initialState, policies: { ...initialState.policies, scopes } };
   expect(explainNow(moment(400n, { policy: policy([], { policies: [ofCgroup([NOTIFY, KILL])] }), state: acting })).policies).toMatchObject([
     { name: 'p', scope: '/a', why },
@@ -219,22 +221,31 @@ test.each<[rule: string, ladder: Partial<Ladder>, why: string]>([
 test('a policy about a named cgroup shows the value of that cgroup', () => {
   const when = condition('cgroup(/db).memory.current > 100Mi & memory.current > 1Mi', 'cgroup');
   const named = new Map([['/db', { readings: [reading('/db', 0n, { 'memory.current': 300 * 1024 * 1024 })] }]]);
-  const history = { readings: [reading('/a', 0n, { 'memory.current': 1024 * 1024 })] };
-  const scopes = new Map([['p', { policy: 'p', scope: '/a', history }]]);
-  const state = { ...initialState, policies: { ...initialState.policies, scopes, named } };
+  const read = new Map([['p', [reading('/a', 0n, { 'memory.current': 1024 * 1024 })]]]);
+  const state = { ...initialState, policies: { ...initialState.policies, read, named } };
   const configured = policy([], { policies: [ofCgroup([NOTIFY], { when })] });
   expect(explainNow(moment(400n, { policy: configured, state })).policies).toMatchObject([
     { holds: false, readings: 'cgroup(/db).memory.current 300MiB, memory.current 1MiB', why: 'does not hold' },
   ]);
 });
 
+test('each cgroup of a policy is explained whether or not the condition holds for it, those with a ladder first', () => {
+  const ladder = atStep(undefined, [0, 'kill'], undefined, 0n);
+  const scopes = new Map([[scopeKey('p', '/b', 2n), { policy: 'p', scope: '/b', holdsSinceNs: 0n, ladder }]]);
+  const using = (path: string, id: bigint, bytes: number): ScopeReading => ({ ...reading(path, 0n, { 'memory.current': bytes }), id });
+  const read = new Map([['p', [using('/a', 1n, 1 << 20), using('/b', 2n, 300 << 20)]]]);
+  const state = { ...initialState, policies: { ...initialState.policies, scopes, read } };
+  const configured = policy([], { policies: [ofCgroup([KILL], { when: condition('memory.current > 100Mi', 'cgroup') })] });
+  expect(explainNow(moment(400n, { policy: configured, state })).policies).toMatchObject([
+    { scope: '/b', holds: true, readings: 'memory.current 300MiB', why: 'acting: kill, step 1 of 1' },
+    { scope: '/a', holds: false, readings: 'memory.current 1MiB', why: 'does not hold' },
+  ]);
+});
+
 test('a policy with an unreadable metric names it', () => {
   const when = condition('memory.current > 90% of memory.max & pgscan > 5 over 30s & node.memory.anon rising', 'cgroup');
-  const history = { readings: [reading('/a', 0n, { 'memory.current': 1, 'memory.max': 1 })] };
-  const state = {
-    ...initialState,
-    policies: { ...initialState.policies, scopes: new Map([['p', { policy: 'p', scope: '/a', history }]]) },
-  };
+  const read = new Map([['p', [reading('/a', 0n, { 'memory.current': 1, 'memory.max': 1 })]]]);
+  const state = { ...initialState, policies: { ...initialState.policies, read } };
   const configured = ofCgroup([NOTIFY], { when, unless: condition('memory.current > 1Gi', 'cgroup') });
   expect(explainNow(moment(400n, { policy: policy([], { policies: [configured] }), state })).policies).toMatchObject([
     {
