@@ -23,7 +23,7 @@ import { atStep, ended, judged, nextMove, pastSteps, restAfterVictimNs, stepTime
 import type { Restrained, PolicyScope } from './policy-state.js';
 import { scopeProcess } from './process-victim.js';
 import { restrainable, scopeVictim, type ScopeOrder } from './policy-victim.js';
-import { comparatorsOf, isInScope, type ComparedHistories } from './victim-order.js';
+import { awaitsRates, comparatorsOf, isInScope, type ComparedHistories } from './victim-order.js';
 import { NANO } from '../quantity/integer.js';
 
 /** What the turns of all scopes share in one step. */
@@ -258,6 +258,7 @@ function evictingStep(
   const refusal = refusalOf(context, given);
   if (refusal !== undefined) return refused(turn, before, given, step.kind, refusal);
   const order = orderOf(context, turn, before.step);
+  if (awaitsRates(order, nowNs - before.stepBeganAtNs)) return { ladder: before, turned: given };
   const past = { failedKills: passedOverUntil(state, step.kind === 'stop'), evictionTimes: given.evictionTimes };
   const victim =
     step.unit === 'process'

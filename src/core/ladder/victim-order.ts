@@ -2,7 +2,7 @@ import type { RankedWorkload } from '../rank/rank.js';
 import type { Compare } from '../rank/rank-comparators.js';
 import type { Comparator, ConfiguredPolicy, LadderStep } from '../policy/configured-policy.js';
 import type { RawValue } from '../policy/raw-value.js';
-import { latest, type ScopeHistory } from '../policy/scope-history.js';
+import { latest, readingBefore, type ScopeHistory } from '../policy/scope-history.js';
 import { isBelow } from '../workload/cgroup.js';
 
 /** What was read of the cgroups that are compared, by path. Rates are those between the first and the last reading. */
@@ -67,6 +67,26 @@ function rateOf(history: ScopeHistory | undefined, value: RawValue): number | un
   const [before, now] = [first?.values.get(value), last?.values.get(value)];
   if (first === undefined || last === undefined || before === undefined || now === undefined) return undefined;
   return last.timeNs > first.timeNs ? ((now - before) * 1e9) / Number(last.timeNs - first.timeNs) : undefined;
+}
+
+const RATES: ReadonlySet<Comparator> = new Set(['growth', 'pgscan', 'io']);
+/** A rate is measured over this time at least. */
+const MEASURED_NS = 500_000_000n;
+
+/** A step waits so long for a rate. The next reading is due after a second. */
+const RATE_AWAITED_NS = 3_000_000_000n;
+
+/**
+ * Whether the first comparator is a rate, which no cgroup has been read long enough for.
+ *
+ * @param waitedNs  since the step began
+ */
+export function awaitsRates(
+  { by: [first], histories }: { readonly by: readonly Comparator[]; readonly histories: ComparedHistories },
+  waitedNs: bigint,
+): boolean {
+  if (first === undefined || !RATES.has(first) || histories.size === 0 || waitedNs >= RATE_AWAITED_NS) return false;
+  return [...histories.values()].every((history) => readingBefore(history, MEASURED_NS) === undefined);
 }
 
 function per(amount: number | undefined, unit: number): number | undefined {

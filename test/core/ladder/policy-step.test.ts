@@ -533,3 +533,33 @@ describe('a pause by an operator', () => {
     expect(run.uses(1, 101, { ...begin, pause })).toEqual(['pause begin', 'unthrottle big: paused', 'evict small grace 0']);
   });
 });
+
+describe('a victim by a rate', () => {
+  /** The small one grows by 10 MiB a second, the big one not at all. */
+  const at = (seconds: number, isRead = true): Partial<StepInput> => ({
+    policyWorkloads: (paths) =>
+      paths.flatMap((path) => {
+        const mib = path === '/a/big' ? 300 : 200 + 10 * seconds;
+        return isRead ? [reading(path, BigInt(seconds * 10) * (SECOND / 10n), { 'memory.current': mib * 1024 * 1024 })] : [];
+      }),
+  });
+  const killing = (by: readonly ('growth' | 'size')[]): Run => new Run([{ kind: 'kill', unit: 'workload', recursive: false, by }]);
+
+  test('is chosen when the rate is known, also where the condition acts at once', () => {
+    const run = killing(['growth', 'size']);
+    expect(run.uses(0, 101, at(0))).toEqual([]);
+    expect(run.uses(0.1, 101, at(0.1))).toEqual([]); // a moment says nothing
+    expect(run.uses(1, 101, at(1))).toEqual(['evict small grace 0']);
+  });
+
+  test('is not waited for where another value comes first', () => {
+    expect(killing(['size', 'growth']).uses(0, 101, at(0))).toEqual(['evict big grace 0']);
+  });
+
+  test('is chosen by the next comparator where the rate never becomes known', () => {
+    expect(killing(['growth', 'size']).uses(0, 101, at(0, false))).toEqual(['evict big grace 0']);
+    const run = killing(['growth', 'size']);
+    expect([0, 1, 2].flatMap((seconds) => run.uses(seconds, 101, at(0)))).toEqual([]); // the same reading
+    expect(run.uses(3, 101, at(0))).toEqual(['evict big grace 0']);
+  });
+});
