@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { request as requestPlain } from 'node:http';
+import { request as requestPlain, type ClientRequest } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import type { WebhookConfig } from '../../core/notify/notification.js';
 import { journalLine, type JournalRecord } from '../../journal/records/record.js';
@@ -39,7 +39,9 @@ type Answer = { readonly ok: true } | { readonly ok: false; readonly error: stri
 class Webhook implements Notifier {
   /** The first is being sent. */
   readonly #queue: Delivery[] = [];
-  readonly #ends = new AbortController();
+  /** The request under way. */
+  #request: ClientRequest | undefined;
+  #closed = false;
   #attempts = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -61,7 +63,8 @@ class Webhook implements Notifier {
 
   close(): void {
     clearTimeout(this.#timer);
-    this.#ends.abort();
+    this.#closed = true;
+    this.#request?.destroy();
     this.#queue.length = 0;
   }
 
@@ -69,7 +72,7 @@ class Webhook implements Notifier {
     const [delivery] = this.#queue;
     if (delivery === undefined) return;
     const answer = await this.#attempt(delivery);
-    if (this.#ends.signal.aborted) return;
+    if (this.#closed) return;
     this.#attempts += 1;
     if (answer.ok) this.#next('sent');
     else if (answer.isFinal || this.#attempts >= ATTEMPTS) this.#next('failed', answer.error);
@@ -97,7 +100,8 @@ class Webhook implements Notifier {
 
   async #attempt(delivery: Delivery): Promise<Answer> {
     try {
-      return await this.#post(delivery, await this.#signature(delivery.body));
+      const signature = await this.#signature(delivery.body);
+      return this.#closed ? { ok: false, error: 'evictd ends', isFinal: true } : await this.#post(delivery, signature);
     } catch (error) {
       return { ok: false, error: messageOf(error), isFinal: false };
     }
@@ -123,8 +127,7 @@ class Webhook implements Notifier {
       'x-evictd-delivery': id,
       ...(signature !== undefined && { 'x-evictd-signature': signature }),
     };
-    const limit = AbortSignal.timeout(Number(this.config.timeoutNs / NS_PER_MS));
-    const signal = AbortSignal.any([this.#ends.signal, limit]);
+    const signal = AbortSignal.timeout(Number(this.config.timeoutNs / NS_PER_MS));
     return new Promise((resolve, reject) => {
       const sent = request(url, { method: 'POST', headers, signal, agent: false }, (response) => {
         const { statusCode: status = 0 } = response;
@@ -133,10 +136,11 @@ class Webhook implements Notifier {
         resolve(status >= 200 && status < 300 ? { ok: true } : { ok: false, error: `${url.host} answers ${String(status)}`, isFinal });
       });
       sent.on('error', (error) => {
-        reject(limit.aborted ? new Error(`${url.host} does not answer`) : error);
+        reject(signal.aborted ? new Error(`${url.host} does not answer`) : error);
       });
       sent.on('socket', (socket) => socket.unref());
       sent.end(body);
+      this.#request = sent;
     });
   }
 }
