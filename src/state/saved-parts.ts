@@ -58,7 +58,7 @@ interface AsWritten<T> {
  */
 type FoundAnew = keyof Pick<
   State,
-  'layout' | 'lastObservations' | 'reclaiming' | 'collectedAt' | 'measurementAwaitedSince' | 'taintsJudged' | 'policies'
+  'layout' | 'lastObservations' | 'reclaiming' | 'collectedAt' | 'measurementAwaitedSince' | 'relievedSince' | 'taintsJudged' | 'policies'
 >;
 
 const integer = () => z.bigint();

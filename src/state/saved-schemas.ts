@@ -125,14 +125,15 @@ export function growthBase(): z.ZodMiniType<GrowthBase> {
     tmpfs: z.optional(amounts()),
     above: z.set(z.string()),
   };
+  const ended = { decision: z.number(), freed: z.optional(z.bigint()), endedAtNs: z.optional(z.bigint()) };
   return object({
     available: z.bigint(),
     held: z.map(z.string(), object<Held>({ amount: z.optional(z.bigint()), stays: z.optional(z.bigint()) })),
     outside: z.optional(object(outside)),
     atNs: z.bigint(),
     since: kinds({
-      eviction: { decision: z.number(), freed: z.optional(z.bigint()), endedAtNs: z.optional(z.bigint()) },
-      'no-yield': { relief: z.bigint() },
+      eviction: ended,
+      'no-yield': { relief: z.bigint(), last: z.optional(object({ kind: z.literal('eviction'), ...ended })) },
       leak: { freed: z.bigint() },
     }),
   });

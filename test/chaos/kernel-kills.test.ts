@@ -5,6 +5,8 @@ import { BATCH, EARLIER, found, JOURNAL, KILLED, SEEN, verdict, WITH_BATCH } fro
 const AGAIN = `${JOURNAL} 24 decision 3 again as=web repeats; 25 killed 3;`;
 const WITH_AGAIN = `${SEEN} 22 begins again; 24.5 ends again;`;
 const WITHOUT_YIELD = `${EARLIER} 24 decision 3 batch; 25 ineffective 3;`;
+const LONG_AGO = `${EARLIER} 12 decision 3 batch; 13 ineffective 3;`;
+const WITH_EARLY_BATCH = `${SEEN} 10 begins batch; 12.5 ends batch;`;
 const LEAK = `${JOURNAL} 23 met; 25 alert leak-elsewhere;`;
 test.each<[rule: string, journal: string, seen: string, excused: string | undefined]>([
   ['nothing', JOURNAL, SEEN, undefined],
@@ -46,13 +48,8 @@ test.each<[rule: string, journal: string, seen: string, excused: string | undefi
     undefined,
   ],
   ['an alert named no-yield, and each eviction freed enough', `${JOURNAL} 25 alert no-yield`, SEEN, undefined],
-  [
-    'enough became available for a moment',
-    WITHOUT_YIELD,
-    `${WITH_BATCH} 26 looks free=200; 26.9 looks free=200; 27 looks free=199`,
-    'no-yield',
-  ],
-  ['enough became available', WITHOUT_YIELD, `${WITH_BATCH} 26 looks free=200; 27 looks free=200; 28 looks free=100`, undefined],
+  ['enough became available for a moment', LONG_AGO, `${WITH_EARLY_BATCH} 14 looks free=200; 24.9 looks free=200`, 'no-yield'],
+  ['enough became available', LONG_AGO, `${WITH_EARLY_BATCH} 14 looks free=200; 25 looks free=200; 28 looks free=100`, undefined],
   ['an operator had ended the pause', `${WITHOUT_YIELD} 28 resume`, WITH_BATCH, undefined],
   ['a new run had no state', `${WITHOUT_YIELD} 28 start`, WITH_BATCH, undefined],
   ['a new run went on', `${WITHOUT_YIELD} 28 start resumed`, WITH_BATCH, 'no-yield'],

@@ -91,15 +91,18 @@ function isRepeatOf(later: Eviction, { path }: Eviction): boolean {
   return later.repeats && later.path === path;
 }
 
+/** Relief ends a pause only if it lasts so long. */
+const RELIEF_LASTS_MS = 10_000;
+
 /**
- * An eviction that freed too little pauses memory until as much is available as there had to be. (A pause that ends
- * earlier, by relief, is followed by an eviction or by another pause.)
+ * An eviction that freed too little pauses memory until as much is available as there had to be, for some time. (A pause
+ * that ends earlier, by less relief, is followed by an eviction or by another pause.)
  */
 function withoutYield({ evictions, seen, journal, promised: { looksWithinMs } }: Evidence): Block[] {
   return evictions.flatMap(({ resource, outcome, limit }) => {
     if (resource !== 'memory' || outcome?.result !== 'ineffective' || outcome.notFreed === 'taken') return [];
     const { at: from } = outcome;
-    const to = Math.min(enoughAfter(seen, from, limit, looksWithinMs), forgottenAfter(journal, from));
+    const to = Math.min(enoughAfter(seen, from, limit, RELIEF_LASTS_MS + looksWithinMs), forgottenAfter(journal, from));
     return [{ reason: 'no-yield', from, to, permitsGrowersBelow: limit }];
   });
 }

@@ -24,18 +24,20 @@ export interface GrowthBase {
  * workload that begins to grow later is noticed.
  */
 export type BaseMoment =
-  | {
-      readonly kind: 'eviction';
-      readonly decision: number;
-      /** Bytes of its working set. Left out: the eviction has not ended. */
-      readonly freed?: bigint;
-      /** Monotonic. */
-      readonly endedAtNs?: bigint;
-    }
-  /** `relief`: what has to be available for the pause to end. */
-  | { readonly kind: 'no-yield'; readonly relief: bigint }
+  | EvictionMoment
+  /** `relief`: what has to be available for the pause to end. `last`: the eviction for memory before it, if there was one. */
+  | { readonly kind: 'no-yield'; readonly relief: bigint; readonly last?: EvictionMoment }
   /** `freed`: by the last eviction. */
   | { readonly kind: 'leak'; readonly freed: bigint };
+
+interface EvictionMoment {
+  readonly kind: 'eviction';
+  readonly decision: number;
+  /** Bytes of its working set. Left out: the eviction has not ended. */
+  readonly freed?: bigint;
+  /** Monotonic. */
+  readonly endedAtNs?: bigint;
+}
 
 /** The readings that growth is compared with, by the signal whose value is `available`: memory, and each other signal with a pause. */
 export type GrowthBases = ReadonlyMap<Signal, GrowthBase>;
@@ -157,6 +159,11 @@ export function basesNow(
   );
 }
 
+/** Whatever took the memory of the last eviction may do so again after the pause: growth since the pause began still counts. */
+function afterPause(base: GrowthBase, last: EvictionMoment | undefined): GrowthBase | undefined {
+  return last && { ...base, available: base.available - (last.freed ?? 0n), since: last };
+}
+
 function baseNow(
   signal: Signal,
   base: GrowthBase,
@@ -168,7 +175,7 @@ function baseNow(
   const { since } = base;
   switch (since.kind) {
     case 'no-yield':
-      return pauses.get(signal) === since.relief ? base : undefined;
+      return pauses.get(signal) === since.relief ? base : afterPause(base, since.last);
     case 'leak':
       return lasting.includes(signal) ? base : undefined;
     case 'eviction': {

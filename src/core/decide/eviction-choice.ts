@@ -112,8 +112,8 @@ function pauseOf({ policy, repaying }: ChoiceContext, { withoutYield, baselines 
 const ALERT_OF = { 'no-yield': 'no-yield', leak: 'leak-elsewhere' } as const;
 
 /**
- * While evictions wait, evictd evicts only a workload whose growth since then explains the shortage. The leak itself does
- * not end the pause. Where nothing grows, it evicts one workload that ends the shortage alone.
+ * While evictions wait, evictd evicts only a workload whose growth since then explains the shortage. Where nothing grows,
+ * it evicts one workload that ends the shortage alone.
  */
 function evictInPause(context: ChoiceContext, chosen: Chosen, reading: ThresholdReading, pause: Pause): Chosen {
   const { policy, layout, observations, candidates, nowNs } = context;
@@ -125,7 +125,9 @@ function evictInPause(context: ChoiceContext, chosen: Chosen, reading: Threshold
   const ranking = measuredRanking(policy, layout, threshold, found);
   const base = chosen.baselines.get(signal);
   if (base?.since.kind !== kind) {
-    const now = { available, since: { kind: 'no-yield', relief } } as const;
+    const last = memoryBase(chosen.baselines)?.base.since;
+    const isOfIt = last?.kind === 'eviction' && SIGNAL_FACTS[signal].resource === 'memory';
+    const now = { available, since: { kind: 'no-yield', relief, ...(isOfIt && { last }) } } as const;
     return paused(context, chosen, { signal, now, ranking }, 'no-yield', reading);
   }
   const growth = growthSince(base, threshold.signal, ranking, available);
@@ -152,6 +154,7 @@ function covering(reading: ThresholdReading, ranking: readonly RankedWorkload[],
   const memory = memoryOf({ ...reading, limit: limitOf(threshold, observation.capacity, true) });
   if (memory === undefined) return new Set();
   const missing = (memory.limit ?? relief) - memory.before.available;
+  if (missing <= 0n) return new Set(); // relief, which ends the pause if it lasts
   return new Set(ranking.flatMap((item) => (!item.stats?.workingSetAtMost && (knownBytes(item) ?? 0n) >= missing ? item.workload.id : [])));
 }
 

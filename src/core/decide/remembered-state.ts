@@ -102,5 +102,8 @@ function asleep(before: State, sleptNs: bigint): State {
 }
 
 function sinceNow({ since }: GrowthBase, earlier: (atNs: bigint) => bigint): GrowthBase['since'] {
-  return since.kind === 'eviction' && since.endedAtNs !== undefined ? { ...since, endedAtNs: earlier(since.endedAtNs) } : since;
+  const ended = <E extends { readonly endedAtNs?: bigint }>(eviction: E): E =>
+    eviction.endedAtNs === undefined ? eviction : { ...eviction, endedAtNs: earlier(eviction.endedAtNs) };
+  if (since.kind === 'eviction') return ended(since);
+  return since.kind === 'no-yield' && since.last ? { ...since, last: ended(since.last) } : since;
 }

@@ -14,6 +14,7 @@ import type { Collection, Layout } from '../signal/layout.js';
 import type { Observations } from '../signal/observation.js';
 import type { OperatorPauses } from '../pause/operator-pause.js';
 import type { CollectedAt, Reclaim } from '../reclaim/reclaim.js';
+import type { RelievedSince } from '../reclaim/pause-relief.js';
 import type { YieldPauses } from '../reclaim/yield-pause.js';
 import type { ReclaimStep } from '../reclaim/reclaim-step.js';
 import type { Hold } from '../systemd/unit-hold.js';
@@ -101,6 +102,8 @@ export interface State {
   readonly refusedEvictions: ReadonlyMap<string, bigint>;
   /** Departure no-yield. */
   readonly withoutYield: YieldPauses;
+  /** Not kept over a restart: relief then counts anew. */
+  readonly relievedSince: RelievedSince;
   /** Readings since the last eviction for memory, or since evictions wait (departures no-yield and budget). */
   readonly baselines: GrowthBases;
   /** The evictions that the budget counts, by resource, the oldest first (departure budget). */
@@ -148,6 +151,7 @@ export const initialState: State = {
   failedKills: new Map(),
   refusedEvictions: new Map(),
   withoutYield: new Map(),
+  relievedSince: new Map(),
   baselines: new Map(),
   evictionTimes: new Map(),
   unitEvictions: new Map(),

@@ -40,11 +40,12 @@ import { applyHoldChanges, released } from '../systemd/restart-storm.js';
 import { mayActOn } from './shutdown-eviction.js';
 import { taintsDueNs } from '../disruption/taint-step.js';
 import { stepDisruptions } from '../disruption/disruption-step.js';
-import { evictsForNode } from '../ladder/policy-state.js';
+import { canEvict, evictsForNode } from '../ladder/policy-state.js';
 import { stepPolicies } from '../ladder/policy-step.js';
 import type { Policy, State } from './state.js';
 import { isResourceThreshold, mergeThresholds, thresholdId, type Threshold } from '../threshold/threshold.js';
-import { isOfEndedPause, pausesNow } from '../reclaim/yield-pause.js';
+import { pausesNow, type PauseCauses } from '../reclaim/pause-relief.js';
+import { isOfEndedPause } from '../reclaim/yield-pause.js';
 import { advanceEvictions, type VictimsNow } from './victim-progress.js';
 
 /**
@@ -174,10 +175,11 @@ function synchronize(
   const fresh = due.filter((threshold) => updated.includes(threshold));
   const hard = departures['hard-preempts-soft'] ? hardResources(counting(fresh, policy, state, nowNs)) : new Set<string>();
   const after = advanceEvictions(policy, state, input, observations, hard, resourcesOf(due));
-  const withoutYield = pausesNow(after.withoutYield, met, () => evictsForNode(policy.policies ?? [], state.policies), observations);
+  const reported = reportedEpisodes(state.reported, met, thresholds, nowNs);
+  const causes = { reported, ...policyCauses(policy, state) };
+  const { withoutYield, relievedSince } = pausesNow(after.withoutYield, state.relievedSince, causes, observations, nowNs);
   const victims = { ...after, withoutYield };
 
-  const reported = reportedEpisodes(state.reported, met, thresholds, nowNs);
   const next: State = {
     ...state,
     lastStepNs: nowNs,
@@ -194,6 +196,7 @@ function synchronize(
       [...reported.values()].map(({ threshold }) => threshold.signal),
     ),
     settled: new Map([...state.settled].filter(([key, id]) => key === id || (reported.has(id) && !isOfEndedPause(key, withoutYield)))),
+    relievedSince,
     measurementAwaitedSince: new Map([...state.measurementAwaitedSince].filter(([id]) => firstObservedAt.has(id))),
   };
   const effects = [
@@ -203,6 +206,10 @@ function synchronize(
   const context = { ...contextOf(policy, state, layout, input, victims), observations };
   const chosen = decided(context, begin(next, victims, nowNs), counting(fresh, policy, victims, nowNs));
   return result(policy, next, input, victims, effects, withReleases(policy, next, input, chosen));
+}
+
+function policyCauses({ policies = [] }: Policy, state: State): Pick<PauseCauses, 'hasPolicy' | 'byPolicy'> {
+  return { hasPolicy: policies.some(canEvict), byPolicy: () => evictsForNode(policies, state.policies) };
 }
 
 function contextOf(

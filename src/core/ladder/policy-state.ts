@@ -58,11 +58,13 @@ export function scopeKey(policy: string, path: string, id: bigint | undefined): 
   return `${policy} ${id === undefined ? '' : String(id)} ${path}`;
 }
 
+export function canEvict({ then }: Pick<ConfiguredPolicy, 'then'>): boolean {
+  return then.some(({ kind }) => kind === 'stop' || kind === 'kill');
+}
+
 /** Whether the condition of a policy of the node that evicts holds, or is not known to be over. */
 export function evictsForNode(policies: readonly ConfiguredPolicy[], { scopes }: PolicyState): boolean {
-  const evicting = new Set(
-    policies.filter(({ then }) => then.some(({ kind }) => kind === 'stop' || kind === 'kill')).map(({ name }) => name),
-  );
+  const evicting = new Set(policies.filter(canEvict).map(({ name }) => name));
   return [...scopes.values()].some(
     ({ policy, scope, holdsSinceNs, ladder, awaitsRelief }) =>
       scope === '' && evicting.has(policy) && (holdsSinceNs !== undefined || ladder !== undefined || awaitsRelief === true),

@@ -1,14 +1,14 @@
 import type { Outcome } from '../decide/eviction.js';
 import type { RankedWorkload } from '../rank/rank.js';
 import { minYield } from '../rank/shortfall.js';
-import type { Observation, Observations } from '../signal/observation.js';
-import { operatorOf, SIGNAL_FACTS, type Resource, type Signal } from '../signal/signal.js';
+import type { Observation } from '../signal/observation.js';
+import { operatorOf, SIGNAL_FACTS, type Signal } from '../signal/signal.js';
 import { limitOf, type Threshold } from '../threshold/threshold.js';
 import type { JudgedMemory } from './node-yield.js';
 
 /**
  * Pauses by signal: after an eviction that freed too little, evictd evicts no workload for it (for memory: for any signal of
- * memory) until its value reaches this one.
+ * memory) until its value has reached this one for as long as a threshold must be clear for its episode to end.
  */
 export type YieldPauses = ReadonlyMap<Signal, bigint>;
 
@@ -75,39 +75,6 @@ export function coverKey(signal: Signal): string {
 /** Whether a key of `settled` is of a pause that is over. */
 export function isOfEndedPause(key: string, pauses: YieldPauses): boolean {
   return key.startsWith(COVERED) && ![...pauses.keys()].some((signal) => key === coverKey(signal));
-}
-
-/**
- * The pauses without those that have ended: the value is reached, or no threshold of theirs is met any more, and no policy
- * of the node.
- *
- * @param byPolicy  the condition of a policy that evicts for the node holds
- */
-export function pausesNow(
-  pauses: YieldPauses,
-  met: readonly Threshold[],
-  byPolicy: () => boolean,
-  { observed }: Observations,
-): YieldPauses {
-  if (pauses.size === 0) return pauses;
-  const isNeeded = (signal: Signal): boolean => isMet(signal, met) || (isMemory(signal) && byPolicy());
-  const left = [...pauses].filter(([signal, until]) => isNeeded(signal) && !isReached(signal, until, observed.get(signal)));
-  return left.length === pauses.size ? pauses : new Map(left);
-}
-
-function isMet(signal: Signal, met: readonly Threshold[]): boolean {
-  return met.some((threshold) => threshold.signal === signal || (isMemory(signal) && isMemory(threshold.signal)));
-}
-
-function isMemory(signal: Signal): boolean {
-  const resource: Resource | undefined = SIGNAL_FACTS[signal].resource;
-  return resource === 'memory';
-}
-
-/** An unreadable signal has not reached it. */
-function isReached(signal: Signal, until: bigint, observation: Observation | undefined): boolean {
-  if (observation === undefined) return false;
-  return operatorOf(signal) === '<' ? observation.available >= until : observation.available <= until;
 }
 
 /** Reports whether a value is less than a twentieth of the threshold away from its value after a reclaim. */

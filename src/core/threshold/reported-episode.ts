@@ -8,7 +8,7 @@ import { thresholdId, type Threshold } from './threshold.js';
  * swings around a threshold is one episode, however often it crosses it. The kubelet reads signals at this interval, so
  * it would not see a shorter pause either.
  */
-const CLEAR_FOR_NS = 10_000_000_000n;
+export const CLEAR_FOR_NS = 10_000_000_000n;
 
 /** An episode as it is reported: from the first time that its threshold is met until it has been clear for that long. */
 export interface ReportedEpisode {

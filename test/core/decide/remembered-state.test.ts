@@ -37,6 +37,12 @@ test('the age of the last eviction is kept without the time that the machine sle
   const state: State = { ...initialState, baselines: new Map([['memory.available', base]]) };
   const { baselines } = takeOver(policy([hard]), state, away(30, 20), 60n * SECOND).state;
   expect(baselines.get('memory.available')).toMatchObject({ atNs: 20n * SECOND, since: { endedAtNs: 30n * SECOND } });
+  const paused: State = {
+    ...state,
+    baselines: new Map([['memory.available', { ...base, since: { kind: 'no-yield', relief: 1n, last: since } }]]),
+  };
+  const inPause = takeOver(policy([hard]), paused, away(30, 20), 60n * SECOND).state.baselines;
+  expect(inPause.get('memory.available')).toMatchObject({ since: { relief: 1n, last: { endedAtNs: 30n * SECOND } } });
 });
 
 describe('an evictd that is started again', () => {

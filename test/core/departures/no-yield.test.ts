@@ -31,6 +31,8 @@ test.each<[rule: string, mebibytes: bigint[], kubelet: number, evictd: number]>(
   ['the victim freed something, and more is needed', [50n, 60n, 70n], 3, 3],
   ['memory falls further for other reasons: evictd does not evict again', [50n, 50n, 45n, 5n], 3, 1],
   ['half of the missing memory is free: evictd evicts again', [50n, 50n, 75n, 75n], 3, 2],
+  ['half of the missing memory is free for a moment: evictd does not evict again', [50n, 50n, 75n, 60n, 75n, 60n], 3, 1],
+  ['no more is missing for a moment: evictd does not evict again', [50n, 50n, 100n, 50n, 100n, 50n], 3, 1],
   ['less than half of the missing memory is free: evictd does not evict again', [50n, 50n, 74n, 60n], 3, 1],
   ['next to nothing is missing: a twentieth of the threshold is the relief', [97n, 97n, 99n, 99n], 3, 1],
 ])('%s', (_rule, mebibytes, kubelet, evictd) => {

@@ -90,12 +90,13 @@ test('a pause has at most one such eviction, and a new pause may have another', 
   timeline.memory(5.1, 122n, little);
   expect(timeline.memory(7, 122n, little)).toContain('ineffective a 10Mi');
   expect([8, 12, 20, 60].flatMap((second) => at(timeline, second, 122n))).toEqual([]);
-  expect(at(timeline, 61, 199n)).toEqual(['b']); // relief: the pause is over
+  expect(at(timeline, 61, 199n)).toEqual([]);
+  expect(at(timeline, 71, 199n)).toEqual(['b']); // 10 s of relief: the pause is over
   timeline.candidates = found({ c: 200n });
   const nothing = { 3: { processes: 0, usageBytes: 80n * Mi } };
-  timeline.memory(61.1, 121n, nothing);
-  expect(timeline.memory(63, 121n, nothing)).toContain('ineffective b 0Mi');
-  expect(at(timeline, 70, 121n)).toEqual(['c']);
+  timeline.memory(71.1, 121n, nothing);
+  expect(timeline.memory(73, 121n, nothing)).toContain('ineffective b 0Mi');
+  expect(at(timeline, 80, 121n)).toEqual(['c']);
 });
 
 const sizesOf = fc.record({ a: fc.bigInt(1n, 150n), b: fc.bigInt(1n, 150n), db: fc.bigInt(1n, 150n) });

@@ -217,6 +217,8 @@ test('an eviction without yield by a policy of the node pauses it, also where no
   at(1, 121n, exited);
   expect(at(3, 121n, exited)).toContain('ineffective big 100Mi');
   expect(evicted([30, 60, 90].flatMap((seconds) => at(seconds, 121n)))).toEqual([]);
-  at(91, 160n); // the condition has ceased: the pause is over
+  // The condition ceases for a moment: the pause lasts.
+  expect(evicted([160n, 140n, 160n].flatMap((available, index) => at(91 + index, available)))).toEqual([]);
+  for (const seconds of [94, 104]) at(seconds, 160n); // it has ceased for 10 s: the pause is over
   expect(evicted([110, 140].flatMap((seconds) => at(seconds, 140n)))).toEqual(['evict small grace 0']);
 });
