@@ -7,6 +7,7 @@ import { evictableRule } from './workloads/evictable.js';
 import type { Finding, LintRule, LintSubject } from './lint-rule.js';
 import { memoryNodesRule } from './workloads/memory-nodes.js';
 import { hooksOfOrdersRule, hooksRule } from './hooks.js';
+import { kubeletPodsRule } from './workloads/kubelet-pods.js';
 import { namesOfUsersRule } from './workloads/names-of-users.js';
 import { imagesRule, rulesRule } from './workloads/rules.js';
 import type { MachineFacts } from './machine.js';
@@ -41,6 +42,7 @@ export const LINT_RULES: readonly LintRule[] = [
   pauseRule,
   disruptionBudgetsRule,
   evictableRule,
+  kubeletPodsRule,
   allocatableRule,
   rulesRule,
   namesOfUsersRule,

@@ -1,3 +1,4 @@
+import { withAncestors } from './cgroup.js';
 import { containerScope } from './container-scope.js';
 
 /**
@@ -15,6 +16,11 @@ export function isCriCgroup(path: string): boolean {
  */
 export function isPodsCgroup(path: string): boolean {
   return PODS.test(path);
+}
+
+/** Reports whether a cgroup is, or is inside of, the cgroup of all pods of a kubelet: a pod, a container, or what it started. */
+export function isInPodsCgroup(path: string): boolean {
+  return withAncestors(path).some(isPodsCgroup);
 }
 
 /** The uid of a static pod has no dashes. */

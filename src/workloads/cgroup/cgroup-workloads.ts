@@ -1,5 +1,4 @@
 import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgroup.js';
-import { isPodsCgroup } from '../../core/workload/cri-cgroup.js';
 import { isLiteral } from '../../core/workload/glob.js';
 import type { LoadedUnit } from '../../core/systemd/loaded-unit.js';
 import { unitPlace, type UnitCgroup } from '../../core/systemd/unit.js';
@@ -18,7 +17,7 @@ import { missingSources, noWorkloads } from './missing-sources.js';
 import type { FactSources, WorkloadsConfig, WorkloadsNode } from './workloads-node.js';
 import { KnownProtections } from './known-protections.js';
 import { cgroupsHolding, holdsAny, OwnProcesses, type OwnProcess } from './own-processes.js';
-import { heldBelow, listedProtection, protectedBelow, protectionsOf, type Protectable } from './protection.js';
+import { heldBelow, isOfKubelet, listedProtection, protectedBelow, protectionsOf, type Protectable } from './protection.js';
 import { compileRules, matchingNames } from '../workload-rules.js';
 import { ReportedRoot, ReportedWorkloads } from '../cri/reported-workloads.js';
 import * as kubernetes from '../kubernetes/pod-cgroups.js';
@@ -228,9 +227,10 @@ class CgroupWorkloads implements WorkloadSource {
     const isInCritical = above !== undefined && (this.#members.get(above.path)?.effect ?? this.#effectOf(above)).critical;
     const found = this.#reported.at(path);
     const { pod, runtime } = found ?? above ?? {};
-    const byKubelet = pod === undefined && (runtime?.byKubelet ?? (isPodsCgroup(path) && this.#names.isNamedByRoot(path)));
+    const pending = this.#pending(path);
+    const byKubelet = pod === undefined && (runtime?.byKubelet ?? isOfKubelet(path, pending, this.#names));
     const ofPod = pod && (found ? { is: 'pod' as const, protection: pod.workload.protection } : { is: 'part' as const });
-    return { effect: isInCritical ? { ...effect, critical: true } : effect, byKubelet, pod: ofPod, pending: this.#pending(path) };
+    return { effect: isInCritical ? { ...effect, critical: true } : effect, byKubelet, pod: ofPod, pending };
   }
 
   #pending(path: string): Protection | undefined {

@@ -73,6 +73,16 @@ function besides(kind: 'critical' | 'omit', also: Protection | undefined): Prote
   return { kind, ...(also && { also }) };
 }
 
+/**
+ * Whether a cgroup that no source reports as a pod is, or is inside of, the cgroup of all pods of a kubelet.
+ *
+ * @param pending  what a source has yet to report is judged by that
+ */
+export function isOfKubelet(path: string, pending: Protection | undefined, names: Pick<CgroupNames, 'isNamedByRoot'>): boolean {
+  const cgroups = pending === undefined ? withAncestors(path) : [path];
+  return cgroups.some((cgroup) => isPodsCgroup(cgroup) && names.isNamedByRoot(cgroup));
+}
+
 /** The protection by the list of units that the machine needs, unless a rule lifts it. */
 export function listedProtection({ path, effect }: Pick<Protectable, 'path' | 'effect'>, names: NameFacts): Protection | undefined {
   const listed = protectedUnit(path, names);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isCriCgroup, isPodsCgroup } from '../../../src/core/workload/cri-cgroup.js';
+import { isCriCgroup, isInPodsCgroup, isPodsCgroup } from '../../../src/core/workload/cri-cgroup.js';
 
 const ID = 'f9d27c33e35fb828d72c158fa87c671c501d8059897f2d972fb9a205b009f51a';
 const UID = '1f0c3a52-9d1e-4f57-8f4c-0a4a2b5d7c11';
@@ -49,4 +49,17 @@ test.each<[path: string, isOne: boolean]>([
   ['/kubepods-web.slice', false],
 ])('the cgroup of all pods or of a QoS class: %s: %s', (path, isOne) => {
   expect(isPodsCgroup(path)).toBe(isOne);
+});
+
+test.each<[path: string, isIn: boolean]>([
+  ['/kubepods', true],
+  [`/kubepods/pod${UID}`, true],
+  ['/kubepods/web', true],
+  [`${SLICE}/cri-containerd-${ID}.scope/workers`, true],
+  [`/docker/${ID}/kubelet/kubepods/besteffort/pod${UID}`, true],
+  ['/mykubepods/web', false],
+  ['/burstable/pod1', false],
+  ['/', false],
+])('what a kubelet manages: %s: %s', (path, isIn) => {
+  expect(isInPodsCgroup(path)).toBe(isIn);
 });

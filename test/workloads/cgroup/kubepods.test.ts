@@ -30,12 +30,21 @@ const protectionsBelow = (cgroup: string, rules: Parameters<typeof openWorkloads
   return Object.fromEntries(usages.map(({ workload }) => [workload.name, (workload.protection ?? veto?.(workload))?.kind]));
 };
 
-test('a QoS class of a kubelet is not a workload, with or without a container runtime as a source', async () => {
+test('nothing in the cgroup of all pods is a workload without a source that knows pods, and no rule lifts that', async () => {
   const kubepods = top.child('kubepods');
-  for (const name of ['besteffort', 'burstable']) await kubepods.child(name).child('pod1').spawn('sleep', ['600']);
-  await kubepods.child('other').spawn('sleep', ['600']);
-  const rules = [{ match: {}, critical: false, priority: -10 }];
-  expect(protectionsBelow(kubepods.path, rules)).toEqual({ besteffort: 'kubelet', burstable: 'kubelet', other: undefined });
+  const [burstable, guaranteed] = [kubepods.child('burstable'), kubepods.child(`pod${randomUUID()}`)];
+  for (const cgroup of [kubepods.child('besteffort'), burstable.child('pod1'), guaranteed.child('app'), kubepods.child('other')]) {
+    await cgroup.spawn('sleep', ['600']);
+  }
+  const rules = [{ match: {}, critical: false, liftProtection: true, priority: -10 }];
+  const found = [kubepods, burstable, guaranteed].map(({ path }) => protectionsBelow(path, rules));
+  // A container may own its cgroup, and name those below.
+  await guaranteed.child('mine').child('worker').spawn('sleep', ['600']);
+  chownSync(`${guaranteed.dir}/mine`, 4242, 4242);
+  expect(protectionsBelow(`${guaranteed.path}/mine`)).toEqual({ worker: 'kubelet' });
+  const [whole, ofClass, ofPod] = found;
+  expect(Object.entries(whole ?? {}).map(([, kind]) => kind)).toEqual(['kubelet', 'kubelet', 'kubelet', 'kubelet']);
+  expect([ofClass, ofPod]).toEqual([{ pod1: 'kubelet' }, { app: 'kubelet' }]);
 });
 
 test('the cgroup of all pods is not a workload', async () => {
