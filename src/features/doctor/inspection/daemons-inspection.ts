@@ -37,18 +37,20 @@ export async function kubeletThresholds(
   [program = '', ...args]: readonly string[],
 ): Promise<readonly Threshold[] | undefined> {
   if (basename(program) !== 'kubelet') return undefined;
-  const within = (path: string | undefined): string | undefined => path && `${root}${path}`;
-  const file = within(flag(args, 'config'));
-  const directory = within(flag(args, 'config-dir'));
-  const [hard, soft, grace] = ['eviction-hard', 'eviction-soft', 'eviction-soft-grace-period'].map((name) => flag(args, name));
+  const given = kubeletFlags(args);
+  if (given === undefined) return undefined;
+  // An empty path is none.
+  const within = (name: 'config' | 'config-dir'): string | undefined => {
+    const path = given.get(name)?.at(-1);
+    return path === undefined || path === '' ? undefined : root + path;
+  };
+  const [file, directory] = [within('config'), within('config-dir')];
   try {
     // Loading is synchronous: wait for the filesystem first.
     for (const path of [file, directory]) if (path !== undefined) await access(path);
     const flags = {
       compatibility: 'kubelet',
-      ...(hard !== undefined && { evictionHard: [hard] }),
-      ...(soft !== undefined && { evictionSoft: [soft] }),
-      ...(grace !== undefined && { evictionSoftGracePeriod: [grace] }),
+      ...Object.fromEntries(MAP_FLAGS.flatMap(([name, key]) => (given.has(name) ? [[key, given.get(name)]] : []))),
     };
     return loadKubelet({ file, directory, flags }).config.thresholds;
   } catch {
@@ -56,9 +58,29 @@ export async function kubeletThresholds(
   }
 }
 
-/** '--config FILE' and '--config=FILE'. */
-function flag(args: readonly string[], name: string): string | undefined {
-  const index = args.findIndex((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`));
-  const found = args[index];
-  return found === `--${name}` ? args[index + 1] : found?.slice(name.length + 3);
+/** Repeated, these add to one map. */
+const MAP_FLAGS = [
+  ['eviction-hard', 'evictionHard'],
+  ['eviction-soft', 'evictionSoft'],
+  ['eviction-soft-grace-period', 'evictionSoftGracePeriod'],
+  ['eviction-minimum-reclaim', 'evictionMinimumReclaim'],
+] as const;
+const READ_FLAGS: ReadonlySet<string> = new Set(['config', 'config-dir', ...MAP_FLAGS.map(([name]) => name)]);
+
+/**
+ * The values of these flags, in their order, as the kubelet reads them: `--name value` and `--name=value`; `_` in a name is `-`
+ * (component-base/cli/flag, WordSepNormalizeFunc). undefined: a value is missing, with which no kubelet starts.
+ */
+function kubeletFlags(args: readonly string[]): ReadonlyMap<string, readonly string[]> | undefined {
+  const values = new Map<string, readonly string[]>();
+  for (let index = 0; index < args.length; index += 1) {
+    const [, written = '', inline] = /^--([^=]+)(?:=(.*))?$/s.exec(args[index] ?? '') ?? [];
+    const name = written.replaceAll('_', '-');
+    if (!READ_FLAGS.has(name)) continue;
+    if (inline === undefined) index += 1;
+    const value = inline ?? args[index];
+    if (value === undefined) return undefined;
+    values.set(name, [...(values.get(name) ?? []), value]);
+  }
+  return values;
 }

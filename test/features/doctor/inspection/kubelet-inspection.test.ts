@@ -35,6 +35,19 @@ test.each<[rule: string, args: readonly string[], threshold: string | undefined]
   ['a drop-in over its file', ['kubelet', '--config=/kubelet.yaml', '--config-dir=/kubelet.d'], '500Mi'],
   ['a drop-in without a file', ['kubelet', '--config-dir', '/kubelet.d'], '500Mi'],
   ['its flag, which overrides a drop-in', ['kubelet', '--config-dir=/kubelet.d', '--eviction-hard=memory.available<7%'], '7%'],
+  ['the last file', ['kubelet', '--config=/nothing.yaml', '--config=/kubelet.yaml'], '300Mi'],
+  ['the last drop-ins', ['kubelet', '--config-dir=/nothing', '--config-dir', '/kubelet.d'], '500Mi'],
+  [
+    'its flag, the last one for the signal',
+    ['kubelet', '--eviction-hard=memory.available<7%', '--eviction-hard=memory.available<1Gi'],
+    '1Gi',
+  ],
+  ['its flag, with others', ['kubelet', '--eviction-hard=memory.available<7%', '--eviction-hard', 'nodefs.available<5%'], '7%'],
+  ['names with underscores', ['kubelet', '--config=/kubelet.yaml', '--config_dir=/kubelet.d'], '500Mi'],
+  ['a flag with underscores', ['kubelet', '--config=/kubelet.yaml', '--eviction_hard', 'memory.available<7%'], '7%'],
+  ['no file, as its last path is empty', ['kubelet', '--config=/kubelet.yaml', '--config='], '100Mi'],
+  ['a flag that is not understood', ['kubelet', '--eviction-hard=memory.available<7%', '--eviction-hard=memory.available'], undefined],
+  ['a flag without a value', ['kubelet', '--config=/kubelet.yaml', '--config-dir'], undefined],
   ['drop-ins that are not there', ['kubelet', '--config=/kubelet.yaml', '--config-dir=/nothing'], undefined],
   ['a place that is not known', ['kubelet', '--config=kubelet.yaml'], undefined],
   ['none for memory', ['kubelet', '--eviction-hard=nodefs.available<7%'], undefined],
@@ -57,9 +70,12 @@ test('all thresholds of a kubelet are read, also the soft ones of its flags', as
     '--eviction-hard=nodefs.available<7%',
     '--eviction-soft=pid.available<1k',
     '--eviction-soft-grace-period=pid.available=30s',
+    '--eviction_soft=nodefs.available<9%',
+    '--eviction-soft-grace-period=nodefs.available=1m',
   ];
   const found = await kubeletThresholds(scratch(), ['kubelet', ...flags]);
-  expect(found?.map(thresholdId).toSorted()).toEqual(['nodefs.available<7%/0', 'pid.available<1k/30000000000']);
+  const soft = ['nodefs.available<9%/60000000000', 'pid.available<1k/30000000000'];
+  expect(found?.map(thresholdId).toSorted()).toEqual(['nodefs.available<7%/0', ...soft]);
 });
 
 const except =
