@@ -4,7 +4,7 @@ import type { FilesystemReading, Binding, FilesystemStats } from '../../../nativ
 import { missingAnswer, requestAll, WatchedFilesystem } from '../../watched-filesystem.js';
 import type { Missing } from '../sampling/kernel-source.js';
 import { readOwnMounts, type Mount } from './mountinfo.js';
-import { mayBeNoDisk, whyNoDisk } from './no-disk.js';
+import { needsMounts, whyNoDisk } from './no-disk.js';
 import {
   FILESYSTEM_ROLES,
   layoutOf,
@@ -49,7 +49,7 @@ export function filesystemObservations(
   };
 }
 
-/** The mounts are read again after this time, and only where they may matter. */
+/** The mounts are read again after this time: a node may have thousands. */
 const MOUNTS_STAND_NS = 60_000_000_000n;
 
 type WatchedOne = WatchedFilesystem<FilesystemStats>;
@@ -143,7 +143,7 @@ export class Filesystems {
   /** Runs before the callback of the request, so that a pass need not read the mounts. */
   #answered(): void {
     const nowNs = process.hrtime.bigint();
-    const isNeeded = this.#watched.some(({ stats }) => mayBeNoDisk(stats.read()));
+    const isNeeded = this.#watched.some(({ stats }) => needsMounts(stats.read()));
     if (isNeeded && nowNs - this.#mountsAtNs >= MOUNTS_STAND_NS) {
       this.#mounts = readOwnMounts();
       this.#mountsAtNs = nowNs;

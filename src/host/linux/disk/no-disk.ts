@@ -20,22 +20,19 @@ const FUSE_IMAGE = /^fuse\.(?:squashfuse(?:_ll)?|snapfuse|erofsfuse|fuseiso|dwar
 const OVERLAY = 0x794c7630;
 const BTRFS = 0x9123683e;
 
-type Statfs = Pick<FilesystemReading, 'fsType' | 'device' | 'totalBytes' | 'availableBytes' | 'inodes'>;
+type Statfs = Pick<FilesystemReading, 'fsType' | 'device' | 'totalBytes' | 'inodes'>;
 
-/**
- * Whether the mounts are needed to tell if it is a disk: for an overlay, and for a filesystem that is short of space,
- * which a read-only one may always be.
- */
-export function mayBeNoDisk({ fsType, totalBytes, availableBytes }: Statfs): boolean {
-  return fsType === OVERLAY || availableBytes * 4 < totalBytes;
+/** Whether only the mounts tell if it is a disk: the type does not. */
+export function needsMounts({ fsType, totalBytes }: Pick<Statfs, 'fsType' | 'totalBytes'>): boolean {
+  return totalBytes > 0 && !IN_MEMORY.has(fsType) && !IMAGES.has(fsType);
 }
 
 /**
  * What a filesystem is if no disk can run short there; undefined: it is a disk. A full tmpfs is a shortage of memory, and
- * what cannot be written is full for ever: no eviction helps either.
+ * what cannot be written stays as full as it is: no eviction helps either, whatever amount or share a threshold requires.
  *
  * @param path  where statfs was asked
- * @param mounts  may be none, if {@link mayBeNoDisk} says no
+ * @param mounts  may be none, if {@link needsMounts} says no
  */
 export function whyNoDisk(statfs: Statfs, path: string, mounts: readonly Mount[]): string | undefined {
   const memory = IN_MEMORY.get(statfs.fsType);
@@ -43,7 +40,6 @@ export function whyNoDisk(statfs: Statfs, path: string, mounts: readonly Mount[]
   const image = IMAGES.get(statfs.fsType);
   if (image !== undefined) return `a read-only image (${image}), which is always full`;
   if (statfs.totalBytes === 0) return 'a filesystem that does not count its space';
-  if (!mayBeNoDisk(statfs)) return undefined;
   const mount = mounts.findLast(({ device }) => device === statfs.device) ?? (statfs.fsType === BTRFS ? btrfsAt(path, mounts) : undefined);
   const upper = statfs.fsType === OVERLAY ? upperInMemory(statfs, mount, mounts) : undefined;
   if (upper !== undefined) return `in memory (overlay on ${upper}), not on a disk`;

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
+import type { FilesystemReading } from '../../../../src/native/binding.js';
 import { parseMountinfo } from '../../../../src/host/linux/disk/mountinfo.js';
-import { mayBeNoDisk, whyNoDisk } from '../../../../src/host/linux/disk/no-disk.js';
+import { needsMounts, whyNoDisk } from '../../../../src/host/linux/disk/no-disk.js';
 
 const [EXT4, OVERLAY, TMPFS, BTRFS, FUSE] = [0xef53, 0x794c7630, 0x01021994, 0x9123683e, 0x65735546];
 /** 8:2 as in st_dev. */
 const DEVICE = 0x802n;
-const full = { fsType: EXT4, device: DEVICE, totalBytes: 1000 << 10, availableBytes: 0, inodes: 80 };
-const overlay = { ...full, fsType: OVERLAY, totalBytes: 64 << 10, availableBytes: 60 << 10, inodes: 3 };
+const full = { fsType: EXT4, device: DEVICE, totalBytes: 1000 << 10, inodes: 80 };
+const overlay = { ...full, fsType: OVERLAY, totalBytes: 64 << 10, inodes: 3 };
 const LOWER = 'lowerdir=/run/live/rootfs/filesystem.squashfs/';
 const mounted = (...lines: readonly string[]) => parseMountinfo(lines.map((line, index) => `${String(30 + index)} 1 ${line}\n`).join(''));
 
@@ -35,10 +36,25 @@ test.each<[rule: string, lines: readonly string[], why: string | undefined]>([
   expect(whyNoDisk(full, '/', mounted(...lines))).toBe(why);
 });
 
-test('mounts are not judged while a quarter of the disk is free', () => {
-  const quarter = { ...full, availableBytes: 250 << 10 };
-  expect([mayBeNoDisk(quarter), mayBeNoDisk({ ...quarter, availableBytes: (250 << 10) - 1 })]).toEqual([false, true]);
-  expect(whyNoDisk(quarter, '/', mounted('8:2 / / ro - ext4 /dev/dm-0 ro'))).toBeUndefined();
+/** A threshold may require any amount or share of bytes or of inodes, and what is free in a read-only filesystem never changes. */
+test.each<[what: string, statfs: Partial<FilesystemReading>]>([
+  ['no inode is free, and most bytes are', { availableBytes: 920 << 10, inodesFree: 0 }],
+  ['a quarter of the bytes is free', { availableBytes: 260 << 10, inodesFree: 40 }],
+  ['all is free', { availableBytes: 1000 << 10, inodesFree: 80 }],
+])('a read-only filesystem is not a disk, however full it is: %s', (_what, statfs) => {
+  const reading = { ...full, ...statfs };
+  expect(needsMounts(reading)).toBe(true);
+  expect(whyNoDisk(reading, '/', mounted('8:2 / / ro - ext4 /dev/dm-0 ro'))).toBe('read-only (ext4): it cannot fill up');
+});
+
+test.each<[type: string, statfs: Partial<typeof full>, isNeeded: boolean]>([
+  ['ext4', {}, true],
+  ['an overlay', { fsType: OVERLAY }, true],
+  ['tmpfs', { fsType: TMPFS }, false],
+  ['squashfs', { fsType: 0x73717368 }, false],
+  ['no answer yet', { fsType: 0, totalBytes: 0 }, false],
+])('the mounts are read if the type does not tell: %s', (_type, statfs, isNeeded) => {
+  expect(needsMounts({ ...full, ...statfs })).toBe(isNeeded);
 });
 
 const ON_LIVE = [`8:2 / / rw - overlay overlay rw,${LOWER},upperdir=/run/live/overlay/rw,workdir=/run/live/overlay/work`];
