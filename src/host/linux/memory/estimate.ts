@@ -30,9 +30,7 @@ export function impossibleEstimate(values: Amounts, again: () => EstimateFiles):
   if (!isFarBelow(values, 0)) return undefined;
   const files = attempt(again);
   if (files === undefined) return undefined;
-  const now = ['MemTotal', 'MemAvailable', 'MemFree'].map(
-    (key) => Number(new RegExp(`^${key}: +(\\d+) kB$`, 'm').exec(files.meminfo)?.[1] ?? NaN) * 1024,
-  );
+  const now = amountsIn(files.meminfo, ['MemTotal', 'MemAvailable', 'MemFree']);
   const reserve = reserveOf(files.zoneinfo, now[0] ?? NaN);
   return reserve !== undefined && isFarBelow(now, reserve) ? mixed("MemAvailable is less than MemFree − the kernel's reserve") : undefined;
 }
@@ -40,6 +38,35 @@ export function impossibleEstimate(values: Amounts, again: () => EstimateFiles):
 /** Each processor counts some pages for itself. NaN is not far below. */
 function isFarBelow([total = NaN, available = NaN, free = NaN]: Amounts, reserve: number): boolean {
   return available + reserve + total / 20 < free;
+}
+
+/**
+ * What no machine can have: more pages than memory. lxcfs before version 4 shows a container's MemTotal and MemFree beside
+ * the machine's AnonPages. Free, anonymous and file pages are disjoint; a page in the swap cache may count twice, so
+ * SwapCached is left out. If only the free pages are too many, all is read again: memory that is allocated while the kernel
+ * writes the file counts as free and as used.
+ *
+ * @param values  in bytes: MemTotal, AnonPages, Cached, Buffers, SwapCached, Inactive(file), MemFree
+ * @returns undefined: possible, or not known
+ */
+export function impossiblePages(values: Amounts, again: () => EstimateFiles): Missing | undefined {
+  const [total = NaN, anonymous = NaN, cached = NaN, buffers = NaN, , inactive = NaN, free = NaN] = values;
+  if (!(anonymous + cached + buffers <= total)) return mixed('AnonPages + Cached + Buffers are more than MemTotal');
+  // Each processor counts some pages for itself before they are in the sums.
+  if (inactive > cached + buffers + total / 100) return mixed('Inactive(file) is more than Cached + Buffers');
+  if (!isFarAbove([total, anonymous, cached, buffers, free])) return undefined;
+  const files = attempt(again);
+  const now = files && amountsIn(files.meminfo, ['MemTotal', 'AnonPages', 'Cached', 'Buffers', 'MemFree']);
+  return now && isFarAbove(now) ? mixed('AnonPages + Cached + Buffers + MemFree are more than MemTotal') : undefined;
+}
+
+/** What processors have counted but not added yet (mm/vmstat.c) is less than a twentieth. NaN is not far above. */
+function isFarAbove([total = NaN, ...pages]: Amounts): boolean {
+  return pages.reduce((sum, bytes) => sum + bytes, 0) > total + total / 20;
+}
+
+function amountsIn(text: string, keys: readonly string[]): number[] {
+  return keys.map((key) => Number(new RegExp(`^${key}: +(\\d+) kB$`, 'm').exec(text)?.[1] ?? NaN) * 1024);
 }
 
 /**
@@ -61,6 +88,6 @@ function reserveOf(zoneinfo: string, total: number): number | undefined {
   return total < managed * 0.95 ? 0 : reserve;
 }
 
-export function mixed(how: string): Missing {
+function mixed(how: string): Missing {
   return { missing: `/proc/meminfo mixes two machines (lxcfs?): ${how}` };
 }

@@ -3,8 +3,8 @@ import type { Departures } from '../../../core/decide/departures.js';
 import type { CgroupHierarchy } from '../../../core/workload/cgroup.js';
 import type { FileSpec, FileSum } from '../../../native/binding.js';
 import { valueOf } from '../sampling/file-sum.js';
-import { firstError, type Missing } from '../sampling/kernel-source.js';
-import { impossibleEstimate, mixed, readEstimateFiles, type EstimateFiles } from './estimate.js';
+import { firstError } from '../sampling/kernel-source.js';
+import { impossibleEstimate, impossiblePages, readEstimateFiles, type EstimateFiles } from './estimate.js';
 import { usageFile, v1RootMemory } from './cgroup-memory.js';
 import { lowWatermark, meminfo, type MemorySource } from './memory.js';
 
@@ -42,7 +42,7 @@ export function machineMemory(
   const estimated = hasMemAvailable(files.meminfo);
   if (kernel && estimated) return estimatedMemory(cache, v1Root && usageFile(v1Root, '/'), files.arcstats, again);
   const countsCache = cache && !kernel;
-  return v1Root ? v1RootMemory(v1Root, countsCache) : pageMemory(countsCache, files.meminfo);
+  return v1Root ? v1RootMemory(v1Root, countsCache) : pageMemory(countsCache, files.meminfo, again);
 }
 
 /**
@@ -89,20 +89,20 @@ function estimatedMemory(
  * memory.stat) counts the same pages, but that file makes the kernel flush the statistics of every cgroup, too slow for
  * a sampler.
  */
-function pageMemory(countsCache: boolean, text: string): MemorySource {
+function pageMemory(countsCache: boolean, text: string, again: () => EstimateFiles): MemorySource {
   const total = Number(/^MemTotal: +(\d+) kB$/m.exec(text)?.[1] ?? 0) * 1024;
-  const file = meminfo('MemTotal', ...PAGES, 'Inactive(file)', ...(countsCache ? ['Active(file)'] : []));
+  const file = meminfo('MemTotal', ...PAGES, 'Inactive(file)', 'MemFree', ...(countsCache ? ['Active(file)'] : []));
   const used: FileSum = {
     files: [file],
-    weights: [0, 1, 1, 1, 1, -1, ...(countsCache ? [0] : [])],
-    reclaimable: countsCache ? [{ weights: [0, 0, 0, 0, 0, 0, 1], kept: lowWatermark(total) }] : [],
+    weights: [0, 1, 1, 1, 1, -1, 0, ...(countsCache ? [0] : [])],
+    reclaimable: countsCache ? [{ weights: [0, 0, 0, 0, 0, 0, 0, 1], kept: lowWatermark(total) }] : [],
   };
   return {
     description: `anonymous + file pages − ${countsCache ? 'reclaimable page cache' : 'Inactive(file)'} of /proc/meminfo`,
     used,
     files: [file],
     read: (values, errors) => {
-      const missing = firstError([file], errors) ?? impossible(values);
+      const missing = firstError([file], errors) ?? impossiblePages(values, again);
       if (missing) return missing;
       const usage = BigInt(values.subarray(1, 1 + PAGES.length).reduce((sum, pages) => sum + pages, 0));
       return { capacity: BigInt(values[0] ?? NaN), usage, reclaimable: usage - BigInt(valueOf(used, values)) };
@@ -111,13 +111,3 @@ function pageMemory(countsCache: boolean, text: string): MemorySource {
 }
 
 const PAGES = ['AnonPages', 'Cached', 'Buffers', 'SwapCached'];
-
-/**
- * lxcfs before version 4 shows a container's MemTotal beside the machine's AnonPages. A page in the swap cache may
- * count twice, so SwapCached is left out.
- */
-function impossible([total = NaN, anonymous = NaN, cached = NaN, buffers = NaN, , inactive = NaN]: Float64Array): Missing | undefined {
-  if (!(anonymous + cached + buffers <= total)) return mixed('AnonPages + Cached + Buffers are more than MemTotal');
-  // Each processor counts some pages for itself before they are in the sums.
-  return inactive > cached + buffers + total / 100 ? mixed('Inactive(file) is more than Cached + Buffers') : undefined;
-}
