@@ -65,6 +65,8 @@ export const PROTECTED_UNITS: readonly ProtectedUnits[] = [
       autossh.service autossh@*.service tinysshd@*.service chrome-remote-desktop@*.service
       vncserver-x11-serviced.service vncserver-virtuald.service wayvnc.service dwagent.service ttyd.service
       shellinabox.service shellinaboxd.service guacd.service rport.service connectwisecontrol-*.service
+      tinc.service tinc@*.service ocserv.service ocserv@*.service netclient.service softether-vpn*.service
+      softethervpn-*.service
       amazon-ssm-agent.service
       snap.amazon-ssm-agent.amazon-ssm-agent.service google-guest-agent.service google-guest-agent-manager.service
       google-guest-compat-manager.service google-osconfig-agent.service walinuxagent.service waagent.service
@@ -172,7 +174,8 @@ export const PROTECTED_UNITS: readonly ProtectedUnits[] = [
       sanlock.service fence_sanlockd.service dlm.service clvmd.service booth@*.service pcsd.service fence_virtd.service
       pve-cluster.service pve-ha-*.service
       ovirt-ha-agent.service ovirt-ha-broker.service vdsmd.service supervdsmd.service heartbeat.service
-      keepalived.service
+      keepalived.service patroni.service patroni@*.service oracle-ohasd.service ohasd.service vcs.service vcsmm.service
+      vxfen.service gab.service llt.service lifekeeper.service
     `),
   },
   {
