@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { FoundOperators, Operator } from '../../core/systemd/operator.js';
 import { errnoName } from '../../errors.js';
+import { grantsOfAll } from './sudoers.js';
 
 /** Their members may become root by sudo or polkit, as distributions and clouds set them up. */
 const GROUPS: readonly string[] = ['sudo', 'wheel', 'admin', 'google-sudoers'];
@@ -12,18 +13,16 @@ export function readOperators(root = ''): ReadonlySet<number> {
 
 /**
  * Those who administer the machine: root, the members of the groups of administrators in /etc/group, and the users and
- * groups to which /etc/sudoers or a file in /etc/sudoers.d grants ALL commands as root. Users and groups of a directory
- * service, aliases and other files that sudoers includes are not seen.
+ * groups to which sudoers grants ALL commands as root: /etc/sudoers, the files in /etc/sudoers.d, and what they include.
+ * Users and groups of a directory service are not seen.
  *
  * @param root  prefix of the files; '': the machine's
  */
 export function findOperators(root = ''): FoundOperators {
   const unread: string[] = [];
   const textOf = (file: string): string => readIfPresent(root, file, unread, (path) => readFileSync(path, 'utf8')) ?? '';
-  const names = readIfPresent(root, SUDOERS_D, unread, (path) => readdirSync(path)) ?? [];
-  // sudo reads none with a dot, or a ~ at its end.
-  const files = names.filter((name) => !name.includes('.') && !name.endsWith('~')).map((name) => `${SUDOERS_D}/${name}`);
-  const grants = ['/etc/sudoers', ...files].flatMap((file) => grantedIn(textOf(file)).map((to) => ({ file, to })));
+  const namesIn = (directory: string): readonly string[] => readIfPresent(root, directory, unread, (path) => readdirSync(path)) ?? [];
+  const grants = grantsOfAll('/etc/sudoers', SUDOERS_D, { textOf, namesIn });
   const granting = (...to: readonly string[]): readonly string[] => grants.filter((grant) => to.includes(grant.to)).map(({ file }) => file);
   const groups = records(textOf('/etc/group')).map(([name = '', , gid, list = '']) => {
     const why = [...(GROUPS.includes(name) ? [''] : []), ...granting(`%${name}`, `%#${String(gid)}`).map((file) => `, ${file}`)];
@@ -49,25 +48,6 @@ function readIfPresent<T>(root: string, path: string, unread: string[], read: (p
     return undefined;
   }
 }
-
-/**
- * The users and %groups that may run ALL commands as root (man 5 sudoers): `ann, %ops ALL=(ALL:ALL) NOPASSWD: ALL`. Whether
- * the host matches is not asked. An operator too many is only protected.
- */
-function grantedIn(text: string): readonly string[] {
-  return text
-    .replaceAll('\\\n', ' ')
-    .split('\n')
-    .flatMap((line) => {
-      const [, users = ''] = GRANTS_ALL.exec(line) ?? [];
-      return users.split(',').map((user) => user.trim());
-    })
-    .filter((user) => user !== '');
-}
-
-/** Users, hosts, (left out: root) whose rights, tags, and ALL as one of the commands. */
-const GRANTS_ALL =
-  /^\s*((?:%?#?[\w.@-]+)(?:\s*,\s*%?#?[\w.@-]+)*)\s+[^=#]+=\s*(?:\((?:[^():]*[,\s])?(?:ALL|root)\b[^()]*\)\s*)?(?:[A-Z_]+:\s*)*(?:[^#]*,\s*)?ALL\s*(?:[,#]|$)/;
 
 /** The fields of each line. */
 function records(text: string): readonly (readonly string[])[] {

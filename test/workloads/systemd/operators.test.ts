@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findOperators, readOperators } from '../../../src/workloads/systemd/operators.js';
 import { temporaryDirectory } from '../../support/temporary-directory.js';
@@ -37,13 +37,48 @@ test.each<[rule: string, files: Readonly<Record<string, string>>, uids: number[]
   ['only some commands', { sudoers: 'ann ALL=(ALL) /usr/bin/apt\nbob ALL=(ALL) !ALL\neve ALL=/bin/echo ALL\n' }, [0]],
   ['all commands, but not as root', { sudoers: 'ann ALL=(postgres) ALL\n' }, [0]],
   ['comments, defaults and aliases', { sudoers: '# ann ALL=(ALL) ALL\nDefaults:ann env_keep=ALL\nUser_Alias bob = ALL\n' }, [0]],
+  ['an alias of users', { sudoers: 'User_Alias ADMINS = ann, %#40 : OPS = bob\nADMINS ALL=(ALL:ALL) ALL\n' }, [0, 1000, 1002]],
+  ['an alias that another file defines', { sudoers: 'OPS ALL=(ALL) ALL\n', 'sudoers.d/ops': 'User_Alias OPS = bob' }, [0, 1001]],
+  ['an alias of aliases, and one of itself', { sudoers: 'User_Alias A = B, ann\nUser_Alias B = A, eve\nA ALL=ALL\n' }, [0, 1000, 1002]],
+  [
+    'an alias of those to run as',
+    { sudoers: 'Runas_Alias ADM = root, bin\nRunas_Alias DB = pg\nann ALL=(ADM) ALL\nbob ALL=(DB) ALL' },
+    [0, 1000],
+  ],
+  [
+    'an alias of commands',
+    { sudoers: 'Cmnd_Alias ANY = /bin/ls -l, ALL\nCmnd_Alias LS = /bin/ls ALL\nann ALL=ANY\nbob ALL=LS\n' },
+    [0, 1000],
+  ],
+  ['an alias that only some commands are granted to', { sudoers: 'User_Alias A = ann\nA ALL=(ALL) /bin/ls\n' }, [0]],
+  ['quoted names', { sudoers: '"ann" ALL=(ALL) ALL\n"%ops" ALL=(ALL) ALL # "bob" ALL=ALL\n' }, [0, 1000, 1002]],
+  ['a name with an escape', { sudoers: '\\bob ALL=(ALL) ALL\n' }, [0, 1001]],
+  ['other hosts', { sudoers: 'ann web=(pg) /bin/ls : db=(root) NOPASSWD: ALL\nbob web=(pg) ALL : db=/bin/ls\n' }, [0, 1000]],
+  ['those to run as hold for the next commands', { sudoers: 'ann ALL=(pg) /bin/ls, ALL\nbob ALL=(pg) /bin/ls, (root) ALL\n' }, [0, 1001]],
+  ['options of a command', { sudoers: 'ann ALL=(ALL) CWD=/tmp NOPASSWD: TIMEOUT=5m ALL\n' }, [0, 1000]],
+  ['an excluded user', { sudoers: 'ann, !bob ALL=(ALL) ALL\n' }, [0, 1000]],
+  [
+    'included files',
+    { sudoers: '@include /etc/sudoers.local\n#include more\n', 'sudoers.local': 'ann ALL=ALL', more: 'bob ALL=ALL' },
+    [0, 1000, 1001],
+  ],
+  [
+    'included directories, of which sudo ignores some files',
+    { sudoers: '@includedir /etc/s\\ d/\n#includedir "/etc/x"', 's d/a': 'ann ALL=ALL', 's d/b.c': 'bob ALL=ALL', 'x/y': 'eve ALL=ALL' },
+    [0, 1000, 1002],
+  ],
+  ['files that include each other', { sudoers: '@include a', a: '@include sudoers\n@include a\nann ALL=ALL' }, [0, 1000]],
+  ['an included file that is not there', { sudoers: '@include nothing\nann ALL=ALL\n' }, [0, 1000]],
   ['files that sudo ignores', { 'sudoers.d/ann.bak': 'ann ALL=(ALL) ALL\n', 'sudoers.d/bob~': 'bob ALL=(ALL) ALL\n' }, [0]],
 ])('a line of sudoers: %s', (_rule, files, uids) => {
   const root = temporaryDirectory();
   mkdirSync(join(root, 'etc/sudoers.d'), { recursive: true });
   writeFileSync(join(root, 'etc/passwd'), PASSWD);
   writeFileSync(join(root, 'etc/group'), 'ops:x:40:ann,eve\n');
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(root, 'etc', name), text);
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, 'etc', name)), { recursive: true });
+    writeFileSync(join(root, 'etc', name), text);
+  }
   expect([...readOperators(root)].sort((a, b) => a - b)).toEqual(uids);
 });
 
