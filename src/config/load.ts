@@ -7,7 +7,7 @@ import { defaultFile, defaultsOf } from './merge/defaults.js';
 import { readDocument, type SettingsDocument } from './value/document.js';
 import { effectiveConfig } from './merge/effective-config.js';
 import { configFlags, readFlags, type ConfigFlags } from './merge/flags.js';
-import { isKubelets, readLayer, type Layer } from './merge/layer.js';
+import { isKubelets, isUnused, readLayer, type Layer } from './merge/layer.js';
 import { Report } from './value/report.js';
 import { checkDirectory, errnoOf, readSource } from './parse/config-file.js';
 import { kubeletDropIns, likelyDropIns, withDropIns } from './parse/kubelet-drop-ins.js';
@@ -132,7 +132,7 @@ function load(files: readonly ReadFile[], flags: ConfigFlags, platform: Platform
 
 function readFile(file: string, absent: 'allowed' | 'refused', report: Report): SettingsDocument | undefined {
   const text = readSource(file, absent, report);
-  return text === undefined ? undefined : readDocument(file, text, report);
+  return text === undefined ? undefined : readDocument(file, text, report, 'as-written', isUnused);
 }
 
 function layerOf(path: string, document: SettingsDocument | undefined, report: Report): ReadFile {

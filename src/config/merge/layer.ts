@@ -15,8 +15,16 @@ export interface Layer extends Positions {
 }
 
 /** Whether a document says that it is a kubelet's. */
-export function isKubelets({ value }: SettingsDocument): boolean {
+export function isKubelets({ value }: Pick<SettingsDocument, 'value'>): boolean {
   return isRecord(value) && value.apiVersion === KUBELET.apiVersion && value.kind === KUBELET.kind;
+}
+
+/**
+ * Whether a key belongs to a field of a KubeletConfiguration that evictd does not read. There a kubelet accepts a key that
+ * stands twice (kubeletconfig/util/codec, DecodeKubeletConfiguration: lenient where strict decoding fails).
+ */
+export function isUnused(value: unknown, [key]: KeyPath): boolean {
+  return isKubelets({ value }) && !['apiVersion', 'kind', ...Object.keys(kubeletSchema.shape)].includes(String(key));
 }
 
 const EVICTD = { apiVersion: 'evictd.dev/v1', kind: 'EvictdConfiguration' } as const;
@@ -80,7 +88,7 @@ function dialectOf(
 
 function reportUnused(written: Readonly<Record<string, unknown>>, document: SettingsDocument, report: Report): void {
   const read = Object.keys(kubeletSchema.shape);
-  const unused = Object.keys(written).filter((key) => !['apiVersion', 'kind', ...read].includes(key));
+  const unused = Object.keys(written).filter((key) => isUnused(written, [key]));
   const hints = new Map(
     unused.flatMap((key) => {
       const hint = hintOfUnused(key, written[key], read);
@@ -111,8 +119,9 @@ function hintOfUnused(key: string, value: unknown, read: readonly string[]): str
   return near === undefined ? misplacedSignalHint(key) : `did you mean ${near}?`;
 }
 
-/** Keys that are names of signals, in a map that evictd does not read: a threshold at the wrong place. */
+/** Keys that are names of signals, in a map or list that evictd does not read: a threshold at the wrong place. */
 function signalsIn(value: unknown, path: KeyPath): KeyPath[] {
+  if (Array.isArray(value)) return value.flatMap((item, index) => signalsIn(item, [...path, index]));
   if (!isRecord(value)) return [];
   return Object.entries(value).flatMap(([key, inner]) => {
     const below = [...path, key];

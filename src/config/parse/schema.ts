@@ -146,10 +146,25 @@ export const evictdSchema = z.strictObject({
   ),
 });
 
+/** The booleans of YAML 1.1, which a kubelet reads (sigs.k8s.io/yaml, goyaml.v2/resolve.go), and which YAML 1.2 has as texts. */
+const WORDS_OF_YAML_1_1: ReadonlyMap<string, boolean> = new Map(
+  [['y Y yes Yes YES on On ON', true] as const, ['n N no No NO off Off OFF', false] as const].flatMap(([words, value]) =>
+    words.split(' ').map((word) => [word, value] as const),
+  ),
+);
+
 /**
  * kind: KubeletConfiguration (kubelet.config.k8s.io/v1beta1): the keys about eviction and shutdown; others are ignored.
  */
-export const kubeletSchema = z.object(kubeletKeys);
+export const kubeletSchema = z.object({
+  ...kubeletKeys,
+  mergeDefaultEvictionSettings: z.optional(
+    z.pipe(
+      z.transform((input) => WORDS_OF_YAML_1_1.get(String(input)) ?? input),
+      flag,
+    ),
+  ),
+});
 
 export type Settings = z.output<typeof evictdSchema>;
 

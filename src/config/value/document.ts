@@ -48,8 +48,16 @@ export type Numbers = 'as-written' | 'as-numbers';
 /**
  * Reads YAML 1.2 with merge keys (`<<`). Undefined: invalid, with all issues in the report. Duplicate keys are reported
  * and the rest is read. An empty file is an empty map.
+ *
+ * @param mayRepeat  a duplicate key at this path of the value is a warning
  */
-export function readDocument(file: string, text: string, report: Report, numbers: Numbers = 'as-written'): SettingsDocument | undefined {
+export function readDocument(
+  file: string,
+  text: string,
+  report: Report,
+  numbers: Numbers = 'as-written',
+  mayRepeat: (value: unknown, path: KeyPath) => boolean = () => false,
+): SettingsDocument | undefined {
   const lines = new LineCounter();
   const position = (offset: number): SourcePosition => {
     const { line, col } = lines.linePos(offset);
@@ -72,7 +80,9 @@ export function readDocument(file: string, text: string, report: Report, numbers
   for (const problem of documents.flatMap((document) => [...document.errors, ...document.warnings])) {
     report.issue('EVICTD_CONFIG_SYNTAX', problem.message, position(problem.pos[0]), syntaxHint(problem.code));
   }
-  const [document, second] = documents;
+  const [document, ...others] = documents;
+  // `---` at the end begins an empty one.
+  const second = others.find(({ contents }) => contents !== null && !(isScalar(contents) && contents.source === ''));
   if (second !== undefined) {
     const start = position(second.range[0]);
     report.issue('EVICTD_CONFIG_DOCUMENTS', 'second YAML document in this file', start, 'move it to a drop-in: one document per file');
@@ -85,9 +95,16 @@ export function readDocument(file: string, text: string, report: Report, numbers
     return node === undefined ? reader.find(path, 'value') : position(offsetWithin(text, node, offset));
   };
   const value = reader.read(document.contents, [], undefined);
-  if (report.issues.slice(before).some(({ code }) => code !== 'EVICTD_CONFIG_DUPLICATE_KEY')) return undefined;
+  for (const { path, message, at } of reader.duplicates) {
+    if (mayRepeat(value, path)) report.notice('warn', DUPLICATE, message, { hint: ONE_OF_THEM, position: position(at) });
+    else report.issue(DUPLICATE, message, position(at), ONE_OF_THEM);
+  }
+  if (report.issues.slice(before).some(({ code }) => code !== DUPLICATE)) return undefined;
   return { value, at: (path) => reader.find(path, 'value'), keyAt: (path) => reader.find(path, 'key'), within };
 }
+
+const DUPLICATE = 'EVICTD_CONFIG_DUPLICATE_KEY';
+const ONE_OF_THEM = 'remove one of them';
 
 function syntaxHint(code: string): string | undefined {
   if (code === 'TAB_AS_INDENT') return 'indent with spaces';
@@ -120,8 +137,7 @@ const MAX_MERGES = 100;
 
 /** Turns nodes into plain values, resolves aliases and merge keys, and records positions. */
 class ValueReader {
-  /** Offsets of reported keys: through an alias a map is read several times. */
-  readonly #duplicates = new Set<number | undefined>();
+  readonly #duplicates = new Map<number, { readonly path: KeyPath; readonly message: string }>();
   readonly #places = new Map<string, { readonly key: number | undefined; readonly value: number | undefined }>();
   readonly #scalars = new Map<string, Scalar>();
   #values = 0;
@@ -181,19 +197,22 @@ class ValueReader {
       const name = key.source ?? String(key.value);
       const read = this.read(value, [...path, name], at);
       const first = own.get(name);
-      if (first) this.#reportDuplicate([...path, name], first.at, at);
+      if (first) this.#noteDuplicate([...path, name], first.at, at);
       // Merges both maps, so that issues in either are reported.
       own.set(name, { at: first ? first.at : at, value: isRecord(first?.value) && isRecord(read) ? { ...first.value, ...read } : read });
     }
     return [...merged, ...[...own].map(([name, { value }]): [string, unknown] => [name, value])];
   }
 
-  #reportDuplicate(path: KeyPath, first: number | undefined, again: number | undefined): void {
+  /** Keys that stand twice in a map, each once: through an alias a map is read several times. */
+  get duplicates(): readonly { readonly path: KeyPath; readonly message: string; readonly at: number }[] {
+    return [...this.#duplicates].map(([at, duplicate]) => ({ at, ...duplicate }));
+  }
+
+  #noteDuplicate(path: KeyPath, first = 0, again = 0): void {
     if (this.#duplicates.has(again)) return;
-    this.#duplicates.add(again);
-    const { line, column } = this.position(first ?? 0);
-    const message = `duplicate key ${keyText(path)}, first at ${String(line)}:${String(column)}`;
-    this.#issue('EVICTD_CONFIG_DUPLICATE_KEY', message, again, 'remove one of them');
+    const { line, column } = this.position(first);
+    this.#duplicates.set(again, { path, message: `duplicate key ${keyText(path)}, first at ${String(line)}:${String(column)}` });
   }
 
   #merged(pair: Pair, path: KeyPath): [string, unknown][] {

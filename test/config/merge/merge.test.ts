@@ -385,6 +385,58 @@ test('a signal in another map of a KubeletConfiguration causes a warning with it
   ]);
 });
 
+test('so does a signal in a list, at any depth', () => {
+  const yaml = `${KUBELET}registerWithTaints:\n  - key: a\n    memory.available: 200Mi\nlogging: {options: [[{nodefs.available: 1%}]]}\n`;
+  const { notices } = load({ 'config.yaml': yaml });
+  expect(notices).toMatchObject([
+    { message: 'not used by evictd: registerWithTaints[0].memory.available', hint: SIGNAL_HINT, position: { line: 5, column: 5 } },
+    { message: 'not used by evictd: logging.options[0][0].nodefs.available', hint: SIGNAL_HINT, position: { line: 6, column: 23 } },
+    { level: 'info', message: 'not used by evictd: logging, registerWithTaints' },
+  ]);
+});
+
+test.each<[word: string, keeps: boolean | undefined]>([
+  ['yes', true],
+  ['On', true],
+  ['y', true],
+  ['NO', false],
+  ['off', false],
+  ['n', false],
+  ['true', true],
+  ['maybe', undefined],
+])('in a KubeletConfiguration a boolean may be one of YAML 1.1: %s', (word, keeps) => {
+  const files = { 'config.yaml': `${KUBELET}mergeDefaultEvictionSettings: ${word}\nevictionHard: {memory.available: 200Mi}\n` };
+  if (keeps === undefined) {
+    expect(errorOf(() => load(files)).issues).toMatchObject([
+      { message: 'mergeDefaultEvictionSettings: expected true or false, got "maybe"' },
+    ]);
+  } else {
+    expect(thresholdsOf(load(files))).toEqual(['hard memory.available<200Mi', ...(keeps ? DEFAULTS.slice(1) : [])]);
+  }
+  const own = { 'config.yaml': `mergeDefaultEvictionSettings: ${word}\n` };
+  if (word !== 'true') expect(errorOf(() => load(own)).issues).toMatchObject([{ code: 'EVICTD_CONFIG_TYPE' }]);
+});
+
+test('a key that stands twice in a field of a kubelet that evictd does not read is a warning, in any other an error', () => {
+  const { notices } = load({ 'config.yaml': `${KUBELET}maxPods: 10\nmaxPods: 20\nlogging: {v: 1, v: 2}\n` });
+  expect(notices.filter(({ code }) => code === 'EVICTD_CONFIG_DUPLICATE_KEY')).toMatchObject([
+    { level: 'warn', message: 'duplicate key maxPods, first at 3:1', position: { line: 4, column: 1 } },
+    { level: 'warn', message: 'duplicate key logging.v, first at 5:11' },
+  ]);
+  for (const yaml of [
+    `${KUBELET}evictionHard: {}\nevictionHard: {}\n`,
+    `${KUBELET}evictionHard: {memory.available: 1Gi, memory.available: 2Gi}\n`,
+    `${KUBELET}${KUBELET}`,
+    'log: {}\nlog: {}\n',
+  ]) {
+    expect(errorOf(() => load({ 'config.yaml': yaml })).issues[0]?.code).toBe('EVICTD_CONFIG_DUPLICATE_KEY');
+  }
+});
+
+test.each(['---', '---\n# the end', '---\n...\n---'])('an empty document at the end is not a second one: %j', (end) => {
+  expect(load({ 'config.yaml': `---\nlog: {level: warn}\n${end}\n` }).config.log.level).toBe('warn');
+});
+
 test("a signal at a wrong place of evictd's configuration is an error with the same hint", () => {
   expect(errorOf(() => load({ 'config.yaml': 'nodefs.available: 25%\n' })).issues).toMatchObject([
     { code: 'EVICTD_CONFIG_UNKNOWN_KEY', hint: SIGNAL_HINT },
