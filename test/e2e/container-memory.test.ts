@@ -90,6 +90,22 @@ describe(`evictd in a container with a limit (${ON})`, () => {
   });
 });
 
+describe(`evictd in a container whose limit is set while it runs (${ON})`, () => {
+  test('acts before the kernel does at the new limit', async () => {
+    const container = testNode(1n << 60n);
+    const app = await workload(container.child('app'), { holdsMib: 20, growsMib: 200 });
+    const config = { evictionHard: { 'memory.available': '100Mi' }, workloads: [{ cgroup: '/' }], monitoringInterval: '100ms' };
+    const evictd = await new Evictd({ config, through: inside(container) }).guarding();
+    container.limit(256n << 20n);
+    const capacity = () => evictd.metric('evictd_signal_capacity_bytes{eviction_signal="memory.available"}');
+    await evictd.until('the limit is the capacity', async () => (await capacity()) === 256 * MIB);
+    app.grow();
+    expect(await app.ended).toBe('SIGKILL');
+    expect(victimOf(await evictd.recorded('decision'))).toBe('app');
+    expect(await evictd.recorded('outcome')).toMatchObject({ result: 'killed' });
+  });
+});
+
 describe(`evictd in a container whose limit is that of a cgroup above (${ON})`, () => {
   test.runIf(isV1)('uses that limit as the capacity', async () => {
     const container = testNode(256n << 20n).child('container');

@@ -7,12 +7,12 @@ import type { Node, NodeIdentity, NotifierState, Wake } from '../../monitor/port
 import type { OrderCondition } from '../../monitor/ports/standing-order.js';
 import type { Binding } from '../../native/binding.js';
 import { collect } from '../missing-reading.js';
-import { CurrentStatistics } from './memory/fresh-memory.js';
 import { filesystemResources, Filesystems, signalOf, type FilesystemsSeen } from './disk/filesystems.js';
 import type { Allocatable } from './memory/allocatable.js';
-import { KernelPass, type KernelSource, type Missing } from './sampling/kernel-source.js';
+import type { KernelSource, Missing } from './sampling/kernel-source.js';
 import type { MemoryNotifiers } from './memory/memory-notifiers.js';
-import { availableOf, type MemoryReading, type MemorySource } from './memory/memory.js';
+import { availableOf, type MemorySource } from './memory/memory.js';
+import { NodePass } from './memory/node-pass.js';
 import type { PressureAndSwap } from './pressure/pressure-and-swap.js';
 import type { OomKillCounter } from './oom/oom-kills.js';
 import { levelResources, type Level, type LevelReading } from './sampling/level.js';
@@ -33,6 +33,8 @@ export interface NodeParts {
   readonly filesystems: FilesystemPaths;
   readonly thresholds: readonly Threshold[];
   readonly memory: MemorySource;
+  /** Asked at each tick: other memory that counts from now on; undefined: the same. Left out: always the same. */
+  readonly changedMemory?: (() => Pick<NodeParts, 'memory' | 'notifiers'> | undefined) | undefined;
   readonly pids: KernelSource<LevelReading | Missing>;
   readonly oomKills: OomKillCounter;
   readonly notifiers: MemoryNotifiers;
@@ -52,12 +54,8 @@ const AWAITED: Missing = { missing: 'no container runtime has reported yet where
 export class LinuxNodeReader implements LinuxNode {
   readonly identity: NodeIdentity;
   readonly hierarchy: CgroupHierarchy | undefined;
-  readonly countsKernelMemory: boolean;
-  readonly #parts: NodeParts;
-  readonly #pass: KernelPass;
-  readonly #fresh: ReadonlyMap<MemorySource, CurrentStatistics>;
-  /** The memory readings of the last pass. */
-  readonly #memories = new Map<MemorySource, MemoryReading | Missing>();
+  #parts: NodeParts;
+  #pass: NodePass;
   #lookAtNs: bigint | undefined;
   readonly #filesystems: Filesystems;
   #placed: FilesystemPaths;
@@ -73,15 +71,8 @@ export class LinuxNodeReader implements LinuxNode {
   constructor(parts: NodeParts) {
     this.identity = parts.identity;
     this.hierarchy = parts.hierarchy;
-    this.countsKernelMemory = parts.memory.countsKernelMemory ?? false;
     this.#parts = parts;
-    const allocatable = 'missing' in parts.allocatable ? [] : [parts.allocatable.memory];
-    this.#pass = new KernelPass(parts.native, [parts.memory, parts.pids, ...allocatable]);
-    this.#fresh = new Map(
-      [parts.memory, ...allocatable].flatMap((memory) =>
-        memory.statistics ? [[memory, new CurrentStatistics(memory.statistics)] as const] : [],
-      ),
-    );
+    this.#pass = passOf(parts);
     this.#placed = parts.filesystems;
     this.#filesystems = new Filesystems(parts.native, parts.filesystems, () => {
       if (this.#armed) this.#armSamplers(this.#armed.operands, this.#armed.onWake);
@@ -90,6 +81,10 @@ export class LinuxNodeReader implements LinuxNode {
     this.#samplers = new SignalSamplers(parts.native);
     this.#ask(parts.thresholds.flatMap(operandsOf).map(({ signal }) => signal));
     this.requestFilesystems();
+  }
+
+  get countsKernelMemory(): boolean {
+    return this.#parts.memory.countsKernelMemory ?? false;
   }
 
   read(): Observations {
@@ -134,6 +129,7 @@ export class LinuxNodeReader implements LinuxNode {
   }
 
   arm(thresholds: readonly Threshold[], onWake: (wake: Wake) => void, alsoRead: readonly Signal[] = []): boolean {
+    this.#followMemory();
     // Reclaimable memory and the limits may have changed since the last pass.
     this.#readPass();
     const { memory, notifiers, allocatable } = this.#parts;
@@ -172,8 +168,8 @@ export class LinuxNodeReader implements LinuxNode {
 
   crossing({ value }: Pick<Threshold, 'value'>): readonly OrderCondition[] | undefined {
     const { memory: source, notifiers } = this.#parts;
-    const memory = this.#memoryOf(source);
-    const fresh = this.#fresh.get(source);
+    const memory = this.#pass.memoryOf(source);
+    const fresh = this.#pass.freshOf(source);
     if ('missing' in memory || fresh?.isBehind) return undefined;
     return [notifiers.crossing(resolve(value, memory.capacity), memory), ...(fresh ? [fresh.condition] : [])];
   }
@@ -212,29 +208,27 @@ export class LinuxNodeReader implements LinuxNode {
   /** What limits are computed from, by the last pass; undefined: a part of it could not be read. */
   #capacities(): string | undefined {
     const pids = this.#pass.of(this.#parts.pids);
-    const memories = [this.#parts.memory, ...this.#fresh.keys()].map((source) => this.#memoryOf(source));
+    const memories = this.#pass.memories.map((source) => this.#pass.memoryOf(source));
     const capacities = memories.flatMap((memory) => ('missing' in memory ? [] : [memory.capacity]));
     if ('missing' in pids || capacities.length < memories.length) return undefined;
     return [...capacities, ...pids.levels.map(({ capacity }) => capacity)].join(' ');
   }
 
   #readPass(): void {
-    this.#pass.read();
-    this.#memories.clear();
-    for (const [source, fresh] of this.#fresh) {
-      const memory = this.#pass.of(source);
-      this.#memories.set(source, 'missing' in memory ? memory : fresh.of(memory));
-    }
-    const isBehind = [...this.#fresh.values()].some((fresh) => fresh.isBehind);
-    this.#lookAtNs = isBehind ? process.hrtime.bigint() + BEHIND_LOOK_NS : undefined;
+    this.#lookAtNs = this.#pass.read() ? process.hrtime.bigint() + BEHIND_LOOK_NS : undefined;
   }
 
-  #memoryOf(source: MemorySource): MemoryReading | Missing {
-    return this.#memories.get(source) ?? this.#pass.of(source);
+  #followMemory(): void {
+    const changed = this.#parts.changedMemory?.();
+    if (changed === undefined) return;
+    this.#parts.notifiers.close();
+    this.#pass.close();
+    this.#parts = { ...this.#parts, ...changed };
+    this.#pass = passOf(this.#parts);
   }
 
   #memory(source: MemorySource, timeNs: bigint): Observation | Missing {
-    const memory = this.#memoryOf(source);
+    const memory = this.#pass.memoryOf(source);
     if ('missing' in memory) return memory;
     return { available: availableOf(memory), capacity: memory.capacity, timeNs, source: source.description };
   }
@@ -265,7 +259,7 @@ export class LinuxNodeReader implements LinuxNode {
   }
 
   #seen(source: MemorySource, notifiers: MemoryNotifiers): void {
-    const memory = this.#memoryOf(source);
+    const memory = this.#pass.memoryOf(source);
     if (!('missing' in memory)) notifiers.seen(memory);
   }
 
@@ -286,10 +280,14 @@ export class LinuxNodeReader implements LinuxNode {
   }
 
   #arm(source: MemorySource, notifiers: MemoryNotifiers, thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean {
-    const memory = this.#memoryOf(source);
+    const memory = this.#pass.memoryOf(source);
     if ('missing' in memory) return false; // the cgroup was removed: no limit can be computed
     return notifiers.arm(thresholds, memory, process.hrtime.bigint(), onWake);
   }
+}
+
+function passOf({ native, memory, pids, allocatable }: NodeParts): NodePass {
+  return new NodePass(native, [memory, ...('missing' in allocatable ? [] : [allocatable.memory])], [pids]);
 }
 
 function observationOf({ available, capacity, source }: Level, timeNs: bigint): Observation {

@@ -51,7 +51,11 @@ export function openNode(config: NodeConfig, native: Binding, mode: NotifierMode
       ? openMachine(hierarchies, departures, native)
       : openCgroup(hierarchies, normalCgroupPath(node.cgroup), departures, native);
   const watching = bindingFor(mode, native);
-  const notifiers = new MemoryNotifiers(watching, planFor(mode, parts.plan));
+  const notifiersOf = (plan: WatchPlan): MemoryNotifiers => new MemoryNotifiers(watching, planFor(mode, plan));
+  const changedMemory = () => {
+    const changed = parts.changed?.();
+    return changed && { memory: changed.memory, notifiers: notifiersOf(changed.plan) };
+  };
   const allocatable = openAllocatable(config.allocatable, hierarchies.memory, departures, watching, mode);
   const own = new PressureAndSwap(watching, { ...parts.own, windowNs: config.pressureWindowNs ?? WINDOW_NS }, mode);
   return new LinuxNodeReader({
@@ -59,7 +63,8 @@ export function openNode(config: NodeConfig, native: Binding, mode: NotifierMode
     native: watching,
     filesystems: config.filesystems,
     thresholds: config.thresholds ?? [],
-    notifiers,
+    notifiers: notifiersOf(parts.plan),
+    changedMemory,
     own,
     allocatable,
   });
@@ -67,8 +72,15 @@ export function openNode(config: NodeConfig, native: Binding, mode: NotifierMode
 
 const WINDOW_NS = 2_000_000_000n;
 
-type Opened = Omit<NodeParts, 'native' | 'filesystems' | 'thresholds' | 'notifiers' | 'own' | 'allocatable'> & {
+interface Watched {
+  readonly memory: NodeParts['memory'];
   readonly plan: WatchPlan;
+}
+
+type Opened = Omit<NodeParts, 'native' | 'filesystems' | 'thresholds' | 'notifiers' | 'changedMemory' | 'own' | 'allocatable'> & {
+  readonly plan: WatchPlan;
+  /** What is watched from now on; undefined: the same. Left out: always the same. */
+  readonly changed?: () => Watched | undefined;
   readonly own: Omit<PressureAndSwapPlan, 'windowNs'>;
 };
 
@@ -92,16 +104,29 @@ function openMachine({ memory: hierarchy, pids }: Hierarchies, departures: Depar
 }
 
 /**
- * In a container the mount shows an ordinary cgroup as the root. If that has a limit which leaves less than the machine
- * has, its memory is all that the kernel can give.
+ * In a container the mount shows an ordinary cgroup as the root. While that has a limit which leaves less than the machine
+ * has, its memory is all that the kernel can give. The limit may be set or removed at any time (docker update, MemoryMax=).
  */
-function watchedMachine(hierarchy: CgroupHierarchy | undefined, departures: Departures): Pick<Opened, 'memory' | 'plan'> {
-  const shown = hierarchy && { hierarchy, isRoot: showsRootCgroup(hierarchy) };
-  if (shown?.isRoot === false && departures['kernel-memory'] && limitNow(shown.hierarchy, '/') <= totalmem()) {
-    const memory = cgroupMemory(shown.hierarchy, '/', departures['reclaimable-cache']);
-    return { memory, plan: cgroupPlan('memory.available', shown.hierarchy, '/', memory, MACHINE_STALLS) };
-  }
-  const v1Root = shown?.isRoot === true && shown.hierarchy.version === 1 ? shown.hierarchy : undefined;
+function watchedMachine(hierarchy: CgroupHierarchy | undefined, departures: Departures): Watched & Pick<Opened, 'changed'> {
+  const isRoot = hierarchy !== undefined && showsRootCgroup(hierarchy);
+  const whole = (): Watched => wholeMachine(isRoot && hierarchy.version === 1 ? hierarchy : undefined, departures);
+  if (hierarchy === undefined || isRoot || !departures['kernel-memory']) return whole();
+  const look = (): boolean => limitNow(hierarchy, '/') <= totalmem();
+  let isLimited = look();
+  const now = (): Watched => {
+    if (!isLimited) return whole();
+    const memory = cgroupMemory(hierarchy, '/', departures['reclaimable-cache']);
+    return { memory, plan: cgroupPlan('memory.available', hierarchy, '/', memory, MACHINE_STALLS) };
+  };
+  const changed = (): Watched | undefined => {
+    if (look() === isLimited) return undefined;
+    isLimited = !isLimited;
+    return now();
+  };
+  return { ...now(), changed };
+}
+
+function wholeMachine(v1Root: CgroupHierarchy | undefined, departures: Departures): Watched {
   const memory = machineMemory(departures, v1Root, readMemoryFiles());
   const plan: WatchPlan = {
     signal: 'memory.available',

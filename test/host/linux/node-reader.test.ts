@@ -7,12 +7,13 @@ import { MemoryNotifiers } from '../../../src/host/linux/memory/memory-notifiers
 import { cgroupMemory } from '../../../src/host/linux/memory/cgroup-memory.js';
 import { LinuxNodeReader, type NodeParts } from '../../../src/host/linux/node-reader.js';
 import { native } from '../../../src/native/index.js';
+import { threshold } from '../../core/support.js';
 import { eventually } from '../../support/eventually.js';
 
 const MIB = 1 << 20;
 
 /** Files that say what the kernel is seldom seen to say. */
-function openNode(): { readonly node: LinuxNodeReader; readonly show: (file: string, text: string) => void } {
+function openNode(): { readonly node: LinuxNodeReader; readonly show: (file: string, text: string) => void; readonly change: () => void } {
   const mountPoint = mkdtempSync(join(tmpdir(), 'evictd-test-'));
   const hierarchy: CgroupHierarchy = { version: 2, controller: '', mountPoint, root: '/' };
   const show = (file: string, text: string): void => {
@@ -21,17 +22,21 @@ function openNode(): { readonly node: LinuxNodeReader; readonly show: (file: str
   };
   show('node/memory.current', '0\n');
   show('node/memory.stat', 'inactive_file 0\nanon 0\nfile 0\n');
-  const memory = cgroupMemory(hierarchy, '/node', false);
-  const plan = {
-    signal: 'memory.available',
-    nodeName: 'test',
-    thresholdDirectory: undefined,
-    used: memory.used,
-    pressureFile: undefined,
-    eventsDirectory: undefined,
-    oomDirectory: undefined,
-    pageSize: 4096n,
-  } as const;
+  const memoryOf = (path: string): Pick<NodeParts, 'memory' | 'notifiers'> => {
+    const memory = cgroupMemory(hierarchy, path, false);
+    const plan = {
+      signal: 'memory.available',
+      nodeName: path,
+      thresholdDirectory: undefined,
+      used: memory.used,
+      pressureFile: undefined,
+      eventsDirectory: undefined,
+      oomDirectory: undefined,
+      pageSize: 4096n,
+    } as const;
+    return { memory, notifiers: new MemoryNotifiers(native, plan) };
+  };
+  let changed: ReturnType<typeof memoryOf> | undefined;
   const nothing = { read: () => [], states: () => [], close: () => undefined, arm: () => false, look: () => false, lookAtNs: undefined };
   const node = new LinuxNodeReader({
     native,
@@ -39,10 +44,14 @@ function openNode(): { readonly node: LinuxNodeReader; readonly show: (file: str
     identity: { name: 'test', cgroup: '/node', cgroupVersion: 2 },
     filesystems: { nodefs: '/' },
     thresholds: [],
-    memory,
+    ...memoryOf('/node'),
+    changedMemory: () => {
+      const now = changed;
+      changed = undefined;
+      return now;
+    },
     pids: { files: [], read: () => ({ missing: 'not here' }) },
     oomKills: { read: () => undefined, close: () => undefined },
-    notifiers: new MemoryNotifiers(native, plan),
     own: nothing as unknown as NodeParts['own'],
     allocatable: { missing: 'not here' },
   });
@@ -50,7 +59,10 @@ function openNode(): { readonly node: LinuxNodeReader; readonly show: (file: str
     node.close();
     rmSync(mountPoint, { recursive: true });
   });
-  return { node, show };
+  const change = (): void => {
+    changed = memoryOf('/limited');
+  };
+  return { node, show, change };
 }
 
 test('with statistics that lag behind the usage page cache is not usage, and another reading is due', async () => {
@@ -75,6 +87,24 @@ test('with statistics that lag behind the usage page cache is not usage, and ano
   show('node/memory.stat', `inactive_file ${String(150 * MIB)}\nanon 0\nfile ${String(195 * MIB)}\n`);
   expect(used()).toBe(50);
   expect(node.lookAtNs()).toBeUndefined();
+});
+
+test('from the tick on at which other memory counts, it is read, watched, and compared for a standing order', () => {
+  const { node, show, change } = openNode();
+  const hard = threshold('memory.available', '10Mi');
+  node.arm([hard], () => undefined);
+  const source = (): string | undefined => node.read().observed.get('memory.available')?.source;
+  expect(source()).toBe('memory.current − inactive_file of /node');
+  show('limited/memory.current', `${String(20 * MIB)}\n`);
+  show('limited/memory.stat', 'inactive_file 0\nanon 0\nfile 0\n');
+  show('limited/memory.max', `${String(64 * MIB)}\n`);
+  change();
+  expect(source()).toBe('memory.current − inactive_file of /node');
+  expect(node.arm([hard], () => undefined)).toBe(true);
+  expect(node.read().observed.get('memory.available')).toMatchObject({ capacity: BigInt(64 * MIB), available: BigInt(44 * MIB) });
+  expect(node.notifiers().map(({ target }) => target)).toEqual([expect.stringContaining('of /limited')]);
+  expect(node.crossing(hard)?.[0]?.atLeast).toBe(54 * MIB + 1);
+  expect(node.countsKernelMemory).toBe(true);
 });
 
 test('has a signal that only a policy needs: that of a filesystem that is not named, and why allocatable memory has no value', async () => {
