@@ -1,4 +1,4 @@
-import { compileGlob } from '../../core/workload/glob.js';
+import { compileGlob, isLiteral } from '../../core/workload/glob.js';
 
 /** The cgroups that oomd names: `system.slice`, `workload.slice/*`, `/` for the machine. */
 export type CgroupPattern = readonly string[];
@@ -8,13 +8,13 @@ export function scopeText(pattern: CgroupPattern): string | undefined {
   return pattern.length === 0 ? undefined : `/${pattern.join('/')}`;
 }
 
-/** Whether one pattern may match a cgroup that the other matches, or one below it. */
-export function overlap(a: CgroupPattern, b: CgroupPattern): boolean {
-  return a.slice(0, b.length).every((segment, index) => meets(segment, b[index] ?? '*'));
+/** Whether everything that the other pattern matches is a cgroup that this one matches, or below one. */
+export function contains(pattern: CgroupPattern, other: CgroupPattern): boolean {
+  return pattern.length <= other.length && pattern.every((segment, index) => includes(segment, other[index] ?? ''));
 }
 
-function meets(a: string, b: string): boolean {
-  return a === b || compileGlob(a).test(b) || compileGlob(b).test(a);
+function includes(segment: string, other: string): boolean {
+  return segment === other || segment === '*' || (isLiteral(other) && compileGlob(segment).test(other));
 }
 
 /** Whether evictd's patterns can say it: `*` and `?` within a segment only. */

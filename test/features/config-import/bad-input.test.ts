@@ -65,6 +65,11 @@ test('all wrong and missing arguments of oomd are reported at once', () => {
   ]);
 });
 
+test.each(['kill_by_swap_usage', 'freeze'])('an action of oomd says where it acts: %s', (name) => {
+  const text = `{"rulesets": [{"name": "x", "actions": [{"name": "${name}", "args": {}}]}]}`;
+  expect(issuesOf('oomd', text)).toEqual([`1:41 VALUE the argument "cgroup" of ${name} is missing`]);
+});
+
 describe('JSON is parsed as oomd parses it', () => {
   test.each<[rule: string, text: string]>([
     ['tabs, comments between values, a trailing comma', '{\t"rulesets":\t/* a "{" */ [\n// [\n], }'],

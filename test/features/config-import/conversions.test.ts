@@ -92,11 +92,14 @@ describe('an import from oomd', () => {
   });
 
   test.each<[rule: string, detectors: readonly unknown[], target: string, scopes: readonly string[]]>([
-    ['one policy for each cgroup that has a target', [pressure('a.slice,b.slice')], 'a.slice/x-*,b.slice/*', ['/a.slice', '/b.slice']],
+    ['one policy for each cgroup that has a target', [pressure('a.slice,b.slice')], 'a.slice/x/*,b.slice/*', ['/a.slice/x', '/b.slice']],
+    ['a unit in the judged cgroup', [pressure('a.slice')], 'a.slice/b.service', ['/a.slice/b.service']],
+    ['some of the units in the judged cgroup', [pressure('a.slice')], 'a.slice/x-*', ['/a.slice/x-*']],
+    ['a judged pattern within the targets', [pressure('a.slice/x-*')], 'a.slice/*', ['/a.slice/x-*']],
     ['no policy for a cgroup without a target', [pressure('a.slice,b.slice')], 'b.slice/*', ['/b.slice']],
     ['the parent of the targets if no judged cgroup has one', [pressure('a.slice')], 'c.slice/d-*.slice/*', ['/c.slice/d-*.slice']],
-    ['patterns that meet', [pressure('a.slice/a-*.slice')], 'a.slice/a-b.slice/*', ['/a.slice/a-*.slice']],
-    ['patterns with one letter', [pressure('a.slice/a-?.slice')], 'a.slice/a-b.slice/*', ['/a.slice/a-?.slice']],
+    ['patterns that meet', [pressure('a.slice/a-*.slice')], 'a.slice/a-b.slice/*', ['/a.slice/a-b.slice']],
+    ['patterns with one letter', [pressure('a.slice/a-?.slice')], 'a.slice/a-b.slice/*', ['/a.slice/a-b.slice']],
     ['the only parent of the targets for detectors of the node', [detector('swap_free', { threshold_pct: 15 })], 'a.slice/*', ['/a.slice']],
     ['the node if the targets have several', [detector('swap_free', { threshold_pct: 15 })], 'a.slice/*,b.slice/*', []],
   ])('converts the scope: %s', (_rule, detectors, target, scopes) => {
@@ -104,12 +107,49 @@ describe('an import from oomd', () => {
     expect([...settings.matchAll(/cgroup: (\/[^}\n]+)}/g)].map(([, scope]) => scope)).toEqual(scopes);
   });
 
+  const above = 'memory.pressure.full.avg10 > 60%';
+  const ofA = `cgroup(/a.slice).${above}`;
+  test.each<[rule: string, judged: string, target: string, policy: string]>([
+    ['the cgroup above a unit is named', 'a.slice', 'a.slice/b.service', `/a.slice/b.service: ${ofA} → kill`],
+    ['the cgroup above a pattern is named', 'a.slice', 'a.slice/b-*', `/a.slice/b-*: ${ofA} → kill`],
+    ['the cgroup above a deep target is named', 'a.slice', 'a.slice/b-*.slice/*', `/a.slice/b-*.slice: ${ofA} → kill`],
+    ['of several cgroups the one above counts', 'c.slice,a.slice', 'a.slice/b.service', `/a.slice/b.service: ${ofA} → kill`],
+    ['a pattern above names the cgroup that it matches', '?.slice', 'a.slice/b.service', `/a.slice/b.service: ${ofA} → kill`],
+    ['a pattern that matches the target', 'a.slice/b*', 'a.slice/b.service', `/a.slice/b.service: ${above} → kill`],
+    [
+      'a pattern of cgroups above a pattern only notifies',
+      'a-*.slice',
+      'a-*.slice/b.service',
+      `/a-*.slice/b.service: node.${above} → notify`,
+    ],
+    ['a pattern beside the target only notifies', 'a.slice/c-*', 'a.slice/b.service', `/a.slice/b.service: node.${above} → notify`],
+  ])('acts only in the targets, and judges what the detector judges: %s', (_rule, judged, target, policy) => {
+    for (const action of ['kill_by_swap_usage', 'freeze']) {
+      const text = convertedText('oomd', ruleset([pressure(judged)], [kill(action, target)]));
+      const [, scope, when, step] = /scope: {cgroup: (.*)}\n {4}when: (.*)\n(?:.*\n)*? {6}- (\w+)/.exec(settingsOf(text)) ?? [];
+      expect(`${scope ?? ''}: ${when ?? ''} → ${step?.replace('freeze', 'kill') ?? ''}`).toBe(policy);
+      expect(settingsOf(text).match(/- name:/g)).toHaveLength(1);
+      expect(commentsOf(text).includes('a condition cannot name a pattern')).toBe(step === 'notify');
+    }
+  });
+
+  test('a ruleset_cgroup is below the cgroup of the ruleset', () => {
+    const [judged, target] = ['.', 'x.service'].map((below) => ({ ruleset_cgroup: below, resource: 'memory', threshold: 60, duration: 0 }));
+    const actions = [detector('kill_by_swap_usage', { ruleset_cgroup: target?.ruleset_cgroup })];
+    const text = (cgroup: string): string =>
+      convertedText('oomd', ruleset([detector('pressure_above', judged ?? {})], actions, { cgroup }));
+    expect(settingsOf(text('a.slice'))).toContain(`scope: {cgroup: /a.slice/x.service}\n    when: ${ofA}\n`);
+    expect(settingsOf(text('a-*.slice'))).toMatch(/scope: {cgroup: \/a-\*\.slice\/x\.service}\n(?:.*\n)* {6}- notify$/);
+  });
+
   test('converts pressure of other cgroups to that of the node, and the policy only notifies', () => {
     const text = convertedText('oomd', ruleset([pressure('a.slice/*'), pressure('b.slice')], [kill('kill_by_swap_usage', 'b.slice/*')]));
     expect(settingsOf(text)).toMatch(
       /when: node.memory.pressure.full.avg10 > 60% & memory.pressure.full.avg10 > 60%\n(?: {4}(?:for|cooldown): .*\n)* {4}then:\n {6}- notify$/,
     );
-    expect(commentsOf(text)).toContain('a detector judges /a.slice/*, which is not the scope. Nearest: the same of the node');
+    expect(commentsOf(text)).toContain(
+      'a detector judges /a.slice/*, which is not the scope, and a condition cannot name a pattern. Nearest: the same of the node',
+    );
     expect(commentsOf(text)).toContain('so it has only the step `notify`');
   });
 
@@ -202,6 +242,12 @@ describe('an import from oomd', () => {
       ['/b.slice - - - freeze', '/a.slice - cooldown: 15s - kill'],
     ],
     [
+      'a kill in some of the frozen cgroups is of these only',
+      [detector('freeze', { cgroup: 'a.slice/*,b.slice/*' }), kill('kill_by_swap_usage', 'a.slice/*')],
+      {},
+      ['- - - - freeze', '/a.slice - cooldown: 15s - kill'],
+    ],
+    [
       'a freeze is of the kill behind it',
       [kill('kill_by_swap_usage', 'a.slice/*'), detector('freeze', { cgroup: 'b.slice/*' }), kill('kill_by_swap_usage', 'b.slice/*')],
       {},
@@ -261,7 +307,7 @@ describe('an import from oomd', () => {
     [
       'page scans of other cgroups',
       detector('memory_reclaim', { cgroup: 'b.slice/*', duration: 10 }),
-      'a detector judges /b.slice/*, which is not the scope. Nearest: the same of the node',
+      'a detector judges /b.slice/*, which is not the scope, and a condition cannot name a pattern. Nearest: the same of the node',
     ],
   ])('does not replace the condition of another cgroup by one of the scope: %s', (_rule, lost, remark) => {
     const actions = [kill('kill_by_swap_usage', 'a.slice/*')];
@@ -319,7 +365,7 @@ describe('an import from oomd', () => {
       },
     );
     expect(settingsOf(convertedText('oomd', text))).toContain(
-      'scope: {cgroup: /a/*}\n    when: memory.current > 1Gi\n    for: 1s\n    cooldown: 40s\n',
+      'scope: {cgroup: /a/b}\n    when: memory.current > 1Gi\n    for: 1s\n    cooldown: 40s\n',
     );
   });
 

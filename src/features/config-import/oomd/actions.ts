@@ -22,6 +22,13 @@ export interface Action {
   readonly convert: (args: Args) => MigratedAction;
 }
 
+/** What an action may kill or freeze; it must say it. */
+function targetsOf(args: Args): readonly CgroupPattern[] {
+  const targets = args.cgroups();
+  if (targets.length === 0) args.missing('cgroup');
+  return targets;
+}
+
 function delayOf(args: Args): Pick<MigratedAction, 'delaySeconds'> {
   return args.get('post_action_delay') === undefined ? {} : { delaySeconds: args.number('post_action_delay', DAY_SECONDS) };
 }
@@ -34,7 +41,7 @@ function kill(mapping: Mapping, by: (args: Args) => readonly Comparator[], args:
     convert: (given) => ({
       // `dry` of oomd is of one action; the dry run of evictd is of the whole.
       step: given.isTrue('dry') ? 'notify' : { kill: { by: by(given), ...(given.isTrue('recursive') && { recursive: true as const }) } },
-      targets: given.cgroups(),
+      targets: targetsOf(given),
       ...delayOf(given),
     }),
   };
@@ -85,7 +92,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
       note: 'evictd freezes one workload of the cgroup, and thaws it after this time',
     },
     args: ['cgroup'],
-    convert: (args) => ({ step: args.isTrue('dry') ? 'notify' : { freeze: { for: '30s' } }, targets: args.cgroups() }),
+    convert: (args) => ({ step: args.isTrue('dry') ? 'notify' : { freeze: { for: '30s' } }, targets: targetsOf(args) }),
   },
   unfreeze: { mapping: { settings: ['unfreeze'], becomes: 'nothing: evictd thaws by itself' }, args: ['cgroup'], convert: () => ({}) },
   throttle: {

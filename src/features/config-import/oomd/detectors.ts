@@ -31,6 +31,8 @@ export class Args {
   constructor(
     private readonly plugin: Plugin,
     readonly values: Values,
+    /** The cgroups of the ruleset. */
+    private readonly ruleset?: CgroupPattern,
   ) {}
 
   get(name: string): Argument | undefined {
@@ -61,9 +63,13 @@ export class Args {
     return 'memory';
   }
 
+  /** Those of `cgroup`, and those of `ruleset_cgroup` below the ruleset's. Neither is given: the ruleset's. */
   cgroups(): readonly CgroupPattern[] {
-    const value = this.get('cgroup');
-    return value === undefined ? [] : value.text.split(',').map(namesIn);
+    const [own, below] = ['cgroup', 'ruleset_cgroup'].map((name) => this.get(name)?.text.split(',').map(namesIn));
+    const { ruleset } = this;
+    if (ruleset === undefined) return own ?? [];
+    const rulesets = below?.map((names) => [...ruleset, ...names.filter((name) => name !== '.')]);
+    return own === undefined && rulesets === undefined ? [ruleset] : [...(own ?? []), ...(rulesets ?? [])];
   }
 
   missing(name: string): void {
@@ -227,5 +233,5 @@ export const ARGUMENT_ROWS: readonly Mapping[] = [
   { settings: ['fast_fall_ratio'], note: 'how fast pressure must fall is not configurable. Nearest: `unless: … falling`' },
   { settings: ['cgroup_fs', 'meminfo_location'], note: 'evictd finds the mounts and /proc itself' },
   { settings: ['debug', 'always'], note: 'evictd logs by level. Nearest: `log: { level: debug }`' },
-  { settings: ['ruleset_cgroup'], note: 'evictd judges each cgroup of `scope` by itself. Nearest: `scope`' },
+  { settings: ['ruleset_cgroup'], becomes: 'as `cgroup`, below the cgroup of the ruleset' },
 ];

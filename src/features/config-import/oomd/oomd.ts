@@ -7,6 +7,7 @@ import { DAY_SECONDS, Values } from '../values.js';
 import { ACTION_ARGUMENT_ROWS, ACTION_ROWS, ACTIONS, type Action, type MigratedAction } from './actions.js';
 import { Args, ARGUMENT_ROWS, DETECTOR_ROWS, DETECTORS, type DetectedCondition, type Detector } from './detectors.js';
 import { groupPolicies, type MigratedChain, type MigratedGroup } from './group-policies.js';
+import { namesIn } from '../../../core/workload/cgroup.js';
 import { readRulesets, type DetectorGroup, type OomdConfig, type Plugin, type Ruleset } from './rulesets.js';
 
 const RULESET_ROWS: readonly Mapping[] = [
@@ -14,7 +15,7 @@ const RULESET_ROWS: readonly Mapping[] = [
   { settings: ['drop-in'], note: "evictd's drop-ins (`config.d/*.yaml`) always count, and add policies instead of changing one" },
   { settings: ['prekill_hook_timeout'], note: 'a hook of evictd has a timeout of its own. Nearest: `hooks: { preEvict }`' },
   { settings: ['prekill_hooks'], note: 'it is a plugin in C++. Nearest: `hooks: { preEvict }`, a program' },
-  { settings: ['cgroup'], becomes: '`scope: { cgroup: … }`, if no detector names cgroups' },
+  { settings: ['cgroup'], becomes: 'the cgroup of plugins that name none' },
   { settings: ['xattr_filter'], note: 'a scope is a pattern of paths. Its policies only notify. Nearest: `scope` with the names' },
   { settings: ['post_action_delay'], becomes: '`cooldown`' },
   { settings: ['version'], note: 'evictd has `apiVersion`' },
@@ -79,7 +80,7 @@ class Conversion {
     // oomd takes the ruleset only for cgroups with this attribute, whatever the detectors of a group say.
     const filters: DetectedCondition[] = ruleset.others.some(({ key }) => key === 'xattr_filter') ? [{ isLost: true }] : [];
     const groups = ruleset.groups.map((group) => {
-      const plain = this.#group(group);
+      const plain = this.#group(group, cgroupOf(ruleset));
       const migrated = { ...plain, conditions: [...plain.conditions, ...filters] };
       const first = groupPolicies(ruleset.name, migrated, chain);
       const others = later.flatMap((each) =>
@@ -103,7 +104,7 @@ class Conversion {
       for (const target of targets) this.#addSource(target, notes[0]?.position ?? ruleset.position);
   }
 
-  #group({ name, position, detectors }: DetectorGroup): MigratedGroup {
+  #group({ name, position, detectors }: DetectorGroup, ruleset: CgroupPattern | undefined): MigratedGroup {
     const notes: Note[] = name === '' ? [] : [{ setting: `detectors "${name}"`, position, text: 'all of:' }];
     const conditions = detectors.map((plugin) => {
       const detector = Object.hasOwn(DETECTORS, plugin.name) ? DETECTORS[plugin.name] : undefined;
@@ -113,26 +114,34 @@ class Conversion {
         text: detector === undefined ? UNKNOWN_PLUGIN : textOf(detector.mapping),
       });
       notes.push(...argumentNotes(plugin, detector));
-      return detector === undefined ? { isLost: true as const } : detector.convert(new Args(plugin, this.values));
+      return detector === undefined ? { isLost: true as const } : detector.convert(new Args(plugin, this.values, ruleset));
     });
     return { notes, conditions, isNever: conditions.some(({ isNever }) => isNever === true) };
   }
 
   /** Each ends with an action behind which oomd goes on only if it has failed. */
-  #chains({ actions, others }: Ruleset): readonly [Chain, ...Chain[]] {
+  #chains(ruleset: Ruleset): readonly [Chain, ...Chain[]] {
+    const { actions, others } = ruleset;
     const delay = others.find(({ key }) => key === 'post_action_delay')?.value;
     const rulesetDelay = delay?.kind === 'scalar' ? this.values.number(delay, 'post_action_delay', DAY_SECONDS) : DELAY_SECONDS;
-    const scope = others.find(({ key }) => key === 'cgroup')?.value;
+    const cgroup = cgroupOf(ruleset);
     const empty = (laterSeconds: number): Chain => {
-      const cgroup = scope?.kind === 'scalar' ? { cgroup: scope.text } : {};
-      return { notes: [], steps: [], targets: [], delaySeconds: undefined, laterSeconds, ...cgroup, nextSeconds: undefined };
+      return {
+        notes: [],
+        steps: [],
+        targets: [],
+        delaySeconds: undefined,
+        laterSeconds,
+        ...(cgroup && { cgroup }),
+        nextSeconds: undefined,
+      };
     };
     let chain = empty(0);
     const chains: Chain[] = [];
     let isStopped = false;
     for (const plugin of actions) {
       const action = Object.hasOwn(ACTIONS, plugin.name) ? ACTIONS[plugin.name] : undefined;
-      const converted: MigratedAction = action === undefined || isStopped ? {} : action.convert(new Args(plugin, this.values));
+      const converted: MigratedAction = action === undefined || isStopped ? {} : action.convert(new Args(plugin, this.values, cgroup));
       const begins = converted.step === undefined ? '' : whyNext(chain, converted);
       if (begins !== '') {
         chains.push(chain);
@@ -178,6 +187,11 @@ class Conversion {
   }
 }
 
+function cgroupOf({ others }: Ruleset): CgroupPattern | undefined {
+  const value = others.find(({ key }) => key === 'cgroup')?.value;
+  return value?.kind === 'scalar' ? namesIn(value.text) : undefined;
+}
+
 /** Whether the source for a target names only what others are, too. */
 function isCovered(target: CgroupPattern, targets: readonly CgroupPattern[]): boolean {
   const source = isPlainGlob(target) ? sourceOf(target) : undefined;
@@ -203,8 +217,10 @@ const LATER =
 /** Why a step begins a policy of its own; '': it does not. A policy acts on the same cgroups with each of its steps. */
 function whyNext({ nextSeconds, targets: before }: Chain, { targets = [] }: MigratedAction): string {
   if (nextSeconds !== undefined) return LATER;
-  const isOther = targets.some((target) => !before.some((known) => scopeText(known) === scopeText(target)));
-  return isOther && before.length > 0 ? '; a policy of its own, for these cgroups' : '';
+  const lacks = (all: readonly CgroupPattern[], target: CgroupPattern): boolean =>
+    !all.some((known) => scopeText(known) === scopeText(target));
+  const isOther = targets.some((target) => lacks(before, target)) || before.some((target) => lacks(targets, target));
+  return isOther && before.length > 0 && targets.length > 0 ? '; a policy of its own, for these cgroups' : '';
 }
 
 const NOT_TAKEN = 'nothing: the action `stop` before it ends the chain';
