@@ -506,6 +506,37 @@ describe('an import from systemd-oomd', () => {
     expect(actsOf(files({ ...all, ...general })).toSorted()).toEqual([...acts].toSorted());
   });
 
+  const limited = (percent: number): string => `${kill}ManagedOOMMemoryPressureLimit=${String(percent)}%`;
+  const users = '/user.slice/user-*.slice/user@*.service';
+  test.each<[rule: string, first: string, second: string, text: string, acts: readonly string[]]>([
+    ['an empty file in /etc', '/etc/systemd/system', '/usr/lib/systemd/system', '', []],
+    ['/run and /usr/local/lib', '/run/systemd/system', '/usr/local/lib/systemd/system', limited(40), [`${users} 40% kill`]],
+    ['/usr/lib and /lib', '/usr/lib/systemd/system', '/lib/systemd/system', limited(40), [`${users} 40% kill`]],
+    ["an image's directories", '/srv/run/systemd/a/etc/systemd/system', '/srv/run/systemd/a/lib/systemd/system', '', []],
+    ['what systemctl set-property wrote', '/run/systemd/system.control', '/etc/systemd/system', limited(40), [`${users} 40% kill`]],
+  ])('of files with one name that in the first directory counts: %s', (_rule, first, second, text, acts) => {
+    const name = 'user@.service.d/10-oomd.conf';
+    const both = [[`${first}/${name}`, text] as const, [`${second}/${name}`, limited(50)] as const];
+    for (const order of [both, both.toReversed()]) {
+      const all = files(Object.fromEntries(order));
+      expect(actsOf(all)).toEqual(acts);
+      expect(commentsOf(all)).toContain(`does not count: ${first}/${name} has the same name`);
+    }
+  });
+
+  test.each<[rule: string, all: Readonly<Record<string, string>>, limit: number]>([
+    ['oomd.conf is read before its drop-ins', { '/etc/systemd/oomd.conf': '10', '/usr/lib/systemd/oomd.conf.d/1.conf': '20' }, 80],
+    ['a drop-in with a later name wins', { '/usr/lib/systemd/oomd.conf.d/2.conf': '10', '/etc/systemd/oomd.conf.d/1.conf': '20' }, 90],
+    ['a masked drop-in does not count', { '/usr/lib/systemd/oomd.conf.d/1.conf': '10', '/etc/systemd/oomd.conf.d/1.conf': '' }, 10],
+    ['a masked oomd.conf does not count', { '/usr/lib/systemd/oomd.conf': '10', '/etc/systemd/oomd.conf': '20' }, 80],
+  ])('the order of arguments does not matter: %s', (_rule, all, limit) => {
+    const named = Object.entries(all).map(([file, used]) => [file, used === '' ? '' : `[OOM]\nSwapUsedLimit=${used}%`] as const);
+    for (const order of [named, named.toReversed()]) {
+      const text = files({ ...Object.fromEntries(order), 'a.slice': '[Slice]\nManagedOOMSwap=kill' });
+      expect(settingsOf(text)).toContain(`when: memory.available < ${String(limit)}% &`);
+    }
+  });
+
   test.each<[general: string, unit: string]>([
     ['web@.service', 'web@1.service'],
     ['web@.service.d/a.conf', 'web@1.service.d/b.conf'],

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import type { Report } from '../../../config/value/report.js';
 import type { Comparator } from '../../../core/policy/configured-policy.js';
+import { countingFiles } from '../../../core/systemd/file-precedence.js';
 import { OOMD_DEFAULTS } from '../../../core/systemd/oomd-settings.js';
 import type { ImportSource } from '../import-source.js';
 import { Mappings, type Mapping, type MigratedEntry, type MigratedPolicy, type Migration, type Note } from '../migration.js';
@@ -9,7 +10,7 @@ import { separated, type UnitPolicies } from './general-units.js';
 import { percentOf, secondsOf } from './systemd-values.js';
 import { readUnitFile, type Assignment } from './unit-file.js';
 import { unitPlaceOf } from './unit-place.js';
-import { lastOf, mapBy, rulesOf, unitsOf, type Unit } from './unit-settings.js';
+import { inOrder, lastOf, mapBy, rulesOf, unitsOf, type Unit } from './unit-settings.js';
 
 /** The rows of docs/migrating.md. */
 export const SYSTEMD_OOMD_ROWS: readonly Mapping[] = [
@@ -93,11 +94,12 @@ class Conversion {
   readonly #rest: Note[];
 
   constructor(
-    files: readonly SettingsFile[],
+    all: readonly SettingsFile[],
     private readonly values: Values,
   ) {
+    const { counting: files, masked } = countingFiles(all);
     const assignments = files.flatMap((file) => file.assignments);
-    const oom = assignments.filter(({ section }) => section === 'OOM');
+    const oom = inOrder(files).flatMap((file) => file.assignments.filter(({ section }) => section === 'OOM'));
     const rules = assignments.filter(({ section }) => section === 'Rule');
     const unitFiles = files.flatMap(({ file, assignments: all }) => {
       const place = unitPlaceOf(file);
@@ -113,7 +115,13 @@ class Conversion {
     this.#units = unitsOf(unitFiles);
     this.#policies = separated(new Map(this.#units.map((unit) => [unit, this.#unitPolicies(unit)])));
     const others = assignments.filter((each) => ![...oom, ...rules, ...ofUnits].includes(each));
-    this.#rest = [...oom.map(noteOf), ...others.map((each) => ({ ...noteOf(each), text: OTHER_SECTION }))];
+    this.#rest = [
+      ...oom.map(noteOf),
+      ...others.map((each) => ({ ...noteOf(each), text: OTHER_SECTION })),
+      ...masked.flatMap(({ file, by }) =>
+        file.assignments.map((each) => ({ ...noteOf(each), text: `does not count: ${by.file} has the same name` })),
+      ),
+    ];
   }
 
   migration(): Migration {

@@ -31,7 +31,7 @@ export function unitsOf(files: readonly PlacedFile[]): Unit[] {
     const general = files
       .filter((file) => isMoreGeneral(file.place, place))
       .toSorted((a, b) => a.place.names.length - b.place.names.length);
-    const settings = settingsOf(applied([...general, ...own]).flatMap(({ assignments }) => assignments));
+    const settings = settingsOf(inOrder(applied([...general, ...own])).flatMap(({ assignments }) => assignments));
     return [{ place, settings, own: own.flatMap(({ assignments }) => assignments) }];
   });
 }
@@ -44,15 +44,20 @@ export function isMoreGeneral(general: UnitPlace, unit: UnitPlace): boolean {
   return general.manager === unit.manager && general.names !== unit.names && compileGlob(general.names).test(unit.names);
 }
 
-/** The files that count, in systemd's order: unit files, then drop-ins by name. Of equal names the more specific unit's counts. */
+/** The files that count. Of drop-ins with one name that of the more specific unit does. */
 function applied(files: readonly PlacedFile[]): PlacedFile[] {
   const isMasked = (file: PlacedFile, index: number): boolean =>
     files.slice(index + 1).some((later) => dropInOf(later) === dropInOf(file) && unitKey(later.place) !== unitKey(file.place));
-  return files.filter((file, index) => !isMasked(file, index)).toSorted((a, b) => order(dropInOf(a), dropInOf(b)));
+  return files.filter((file, index) => !isMasked(file, index));
 }
 
-/** The name of a drop-in; '': a unit file. */
-function dropInOf({ file }: PlacedFile): string {
+/** systemd's order: the file itself, then its drop-ins by name. */
+export function inOrder<T extends { readonly file: string }>(files: readonly T[]): T[] {
+  return files.toSorted((a, b) => order(dropInOf(a), dropInOf(b)));
+}
+
+/** The name of a drop-in; '': another file. */
+function dropInOf({ file }: { readonly file: string }): string {
   return dirname(file).endsWith('.d') ? basename(file) : '';
 }
 

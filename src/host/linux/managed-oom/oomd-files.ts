@@ -1,10 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { attempt } from '../../../errors.js';
+import { countingFiles, SYSTEMD_DIRECTORIES } from '../../../core/systemd/file-precedence.js';
 import { type OomdSettings, type OomRule, readOomdSettings, readOomRule } from '../../../core/systemd/oomd-settings.js';
-
-/** The directories in order of precedence (oomd.conf(5)). */
-const DIRECTORIES = ['/etc/systemd', '/run/systemd', '/usr/local/lib/systemd', '/usr/lib/systemd'];
 
 export interface OomdFiles {
   readonly settings: OomdSettings;
@@ -20,9 +18,9 @@ export interface OomdFilePaths {
 
 /** @param root  prefix of the files; '': the machine's */
 export function oomdFilePaths(root = ''): OomdFilePaths {
-  const main = DIRECTORIES.map((directory) => `${root}${directory}/oomd.conf`).filter((path) => existsSync(path));
+  const main = SYSTEMD_DIRECTORIES.map((directory) => `${root}${directory}/oomd.conf`).filter((path) => existsSync(path));
   return {
-    settings: [...main.slice(0, 1), ...pathsIn(root, 'oomd.conf.d', '.conf')],
+    settings: [...counting(main), ...pathsIn(root, 'oomd.conf.d', '.conf')],
     rules: pathsIn(root, 'oomd/rules.d', '.oomrule'),
   };
 }
@@ -36,13 +34,15 @@ export function readOomdFiles(root = ''): OomdFiles {
   };
 }
 
-/** Files in the order of their names. Of files with one name that in the first directory counts, also if empty (/dev/null). */
+/** Files in the order of their names. */
 function pathsIn(root: string, below: string, end: string): readonly string[] {
-  const files = new Map<string, string>();
-  for (const directory of DIRECTORIES.map((parent) => `${root}${parent}/${below}`)) {
-    for (const name of namesIn(directory)) if (name.endsWith(end) && !files.has(name)) files.set(name, `${directory}/${name}`);
-  }
-  return [...files].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, path]) => path);
+  const directories = SYSTEMD_DIRECTORIES.map((parent) => `${root}${parent}/${below}`);
+  const paths = directories.flatMap((directory) => namesIn(directory).map((name) => `${directory}/${name}`));
+  return counting(paths.filter((path) => path.endsWith(end))).toSorted((a, b) => (basename(a) < basename(b) ? -1 : 1));
+}
+
+function counting(paths: readonly string[]): readonly string[] {
+  return countingFiles(paths.map((file) => ({ file }))).counting.map(({ file }) => file);
 }
 
 function namesIn(directory: string): readonly string[] {

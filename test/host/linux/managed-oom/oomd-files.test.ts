@@ -38,6 +38,11 @@ test.each<[rule: string, files: Readonly<Record<string, string>>, percent: numbe
     { '/etc/systemd/oomd.conf.d/1.conf': limit(10), '/usr/lib/systemd/oomd.conf.d/1.conf': limit(20) },
     10,
   ],
+  [
+    'the drop-in in /usr/lib counts before that in /lib',
+    { '/usr/lib/systemd/oomd.conf.d/1.conf': limit(10), '/lib/systemd/oomd.conf.d/1.conf': limit(20) },
+    10,
+  ],
   ['files without the suffix .conf do not count', { '/etc/systemd/oomd.conf.d/1.conf~': limit(10) }, 90],
 ])('%s', (_rule, files, percent) => {
   expect(readOomdFiles(machine(files)).settings.swapUsedLimit).toBe(percent / 100);
