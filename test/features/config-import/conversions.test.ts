@@ -396,6 +396,11 @@ describe('an import from systemd-oomd', () => {
     );
   const kill = '[Slice]\nManagedOOMMemoryPressure=kill\n';
 
+  const actsOf = (text: string): readonly string[] =>
+    [...settingsOf(text).matchAll(/scope: {cgroup: '?([^'}]*)'?}\n {4}when: [\w.]* > (\w+%)[^]*?then:\n {6}- (\w+)/g)].map(
+      ([, scope, limit, step]) => `${scope ?? ''} ${limit ?? ''} ${step ?? ''}`,
+    );
+
   test.each<[file: string, scope: string | undefined, source: string]>([
     ['/etc/systemd/system/app-db.slice.d/x.conf', '/app.slice/app-db.slice', 'slices: [app-db.slice]'],
     ['/etc/systemd/system/user-.slice.d/x.conf', '/user.slice/user-*.slice', 'slices: [user.slice]'],
@@ -435,6 +440,20 @@ describe('an import from systemd-oomd', () => {
     expect(settingsOf(files({ 'oomd.conf': `[OOM]\n${oomd}`, 'a.slice': `${kill}${unit}` }))).toContain(line);
   });
 
+  test.each<[oomd: string, unit: string, acts: readonly string[]]>([
+    ['DefaultMemoryPressureLimit=40%\nDefaultMemoryPressureLimit=', '', ['/a.slice 60% kill']],
+    ['DefaultMemoryPressureLimit=40%\nDefaultMemoryPressureDurationSec=', 'ManagedOOMMemoryPressureLimit=', ['/a.slice 40% kill']],
+    ['', 'ManagedOOMMemoryPressureLimit=50%\nManagedOOMMemoryPressureLimit=', ['/a.slice 60% kill']],
+    ['', 'ManagedOOMMemoryPressureLimit=\nManagedOOMMemoryPressureLimit=50%', ['/a.slice 50% kill']],
+    ['', 'ManagedOOMMemoryPressureDurationSec=\nManagedOOMMemoryPressureLimit=5%', ['/a.slice 5% kill']],
+    ['', 'ManagedOOMMemoryPressure=', []],
+    ['PrekillHookTimeoutSec=', '', ['/a.slice 60% kill']],
+  ])('a setting without a value is not set: %j, %j', (oomd, unit, acts) => {
+    const text = files({ 'oomd.conf': `[OOM]\n${oomd}`, 'a.slice': `${kill}${unit}` });
+    expect(actsOf(text)).toEqual(acts);
+    expect(settingsOf(text)).not.toContain('hooks');
+  });
+
   test.each([
     ['5s', 'hooks: {prekill: true}'],
     ['0', ''],
@@ -450,10 +469,6 @@ describe('an import from systemd-oomd', () => {
     expect(settingsOf(text)).not.toContain('pressure');
   });
 
-  const actsOf = (text: string): readonly string[] =>
-    [...settingsOf(text).matchAll(/scope: {cgroup: '?([^'}]*)'?}\n {4}when: [\w.]* > (\w+%)[^]*?then:\n {6}- (\w+)/g)].map(
-      ([, scope, limit, step]) => `${scope ?? ''} ${limit ?? ''} ${step ?? ''}`,
-    );
   const general = { 'user-.slice.d/10-oomd.conf': `${kill}ManagedOOMMemoryPressureLimit=50%` };
 
   test.each<[rule: string, all: Readonly<Record<string, string>>, acts: readonly string[]]>([
@@ -561,6 +576,8 @@ describe('an import from systemd-oomd', () => {
       'when: swap.available < 20%\n    for: 1500ms\n    then:\n      - kill: {}',
     ],
     ['a rule without an action', 'SwapUsageMax=80%', undefined],
+    ['a condition without a value', 'MemoryPressureAbove=\nSwapUsageMax=80%\nAction=kill-all', 'when: swap.available < 20%\n    then:'],
+    ['an action without a value', 'SwapUsageMax=80%\nAction=kill-all\nAction=', undefined],
     ['a rule without a condition', 'Action=kill-all', undefined],
     ['a condition that is never met', 'SwapUsageMax=100%\nAction=kill-all', undefined],
   ])('converts a rule: %s', (_rule, text, policy) => {

@@ -69,8 +69,10 @@ function unitKey({ manager, unit }: UnitPlace): string {
   return `${manager} ${unit}`;
 }
 
+/** The last assignment of each key. An empty one unsets it (systemd.syntax(7)). */
 export function lastOf(assignments: readonly Assignment[]): ReadonlyMap<string, Assignment> {
-  return new Map(assignments.map((each) => [each.key, each]));
+  const last = new Map(assignments.map((each) => [each.key, each]));
+  return new Map([...last].filter(([, { value }]) => value !== ''));
 }
 
 /** OOMRules= adds to the ones before; an empty one resets the list. */
