@@ -11,7 +11,7 @@ import {
   type Migration,
   type Note,
 } from './migration.js';
-import { isPositive, lowMemory, NO_WORKLOADS, type Least } from './process-killer.js';
+import { isPositive, lowMemory, NEXT_VICTIM, NO_REST, NO_WORKLOADS, type Least } from './process-killer.js';
 import { shellWords, wordOf, type Word } from './shell-words.js';
 import { HOUR_SECONDS, seconds, Values, type Written } from './values.js';
 
@@ -79,6 +79,7 @@ const REMARKS = [
   'These policies end the process with the highest oom_score, or with --sort-by-rss the largest, as earlyoom does, but only ' +
     'one of a configured workload. ' +
     'evictd keeps its own threshold of evictionHard memory.available, which overtakes these policies and ends a workload.',
+  NEXT_VICTIM,
   ...NO_WORKLOADS,
 ];
 
@@ -194,7 +195,8 @@ function convert(
       ? []
       : [{ title: 'earlyoom SIGKILL', when: killWhen, then: kills }]),
   ];
-  const policies: MigratedPolicy[] = wanted.map((policy, index) => ({ ...policy, notes: index === 0 ? notes : [] }));
+  const rest = options.has('--dryrun') ? {} : { cooldown: NO_REST };
+  const policies: MigratedPolicy[] = wanted.map((policy, index) => ({ ...policy, ...rest, notes: index === 0 ? notes : [] }));
   return { settings: settingsOf(options, values), policies, rest: policies.length === 0 ? notes : [] };
 }
 

@@ -11,7 +11,7 @@ import {
   type Note,
 } from './migration.js';
 import { readNohangFile, type NohangLine } from './nohang-file.js';
-import { isPositive, lowMemory, NO_WORKLOADS, type Least } from './process-killer.js';
+import { isPositive, lowMemory, NEXT_VICTIM, NO_REST, NO_WORKLOADS, type Least } from './process-killer.js';
 import { shellWords, wordOf } from './shell-words.js';
 import { DAY_SECONDS, HOUR_SECONDS, percent, seconds, Values } from './values.js';
 
@@ -89,6 +89,7 @@ const MAPPINGS = new Mappings(NOHANG_ROWS);
 const REMARKS = [
   'These policies end the process with the highest oom_score, as nohang does with its badness, but only one of a configured ' +
     'workload. evictd keeps its own threshold of evictionHard memory.available, which overtakes these policies and ends a workload.',
+  NEXT_VICTIM,
   ...NO_WORKLOADS,
 ];
 
@@ -148,7 +149,10 @@ class Conversion {
     const [memory, swap] = ['min_mem', 'min_swap'].map((what) => this.#least(`${level}_threshold_${what}`));
     if (memory === undefined || !isPositive(memory) || !this.#isWanted(level)) return [];
     const when = lowMemory([memory], swap === undefined ? [] : [swap]);
-    return when === undefined ? [] : [{ title: `nohang ${level} memory`, notes: [], when, ...this.#ending(level) }];
+    if (when === undefined) return [];
+    // nohang rests only behind SIGTERM.
+    const rest = level === 'hard' ? { cooldown: NO_REST } : {};
+    return [{ title: `nohang ${level} memory`, notes: [], when, ...rest, ...this.#ending(level) }];
   }
 
   #pressure(level: Level): MigratedPolicy[] {

@@ -11,6 +11,15 @@ export const NO_WORKLOADS: readonly string[] = [
   "workloads: [{ systemd: { slices: [user.slice, system.slice] } }] # and services; the system's own are protected",
 ];
 
+/** `cooldown` of what both programs do without a rest. */
+export const NO_REST = '0s';
+
+/** What is still different about the next victim. */
+export const NEXT_VICTIM =
+  'evictd takes the next victim as soon as readings show what the last one has freed, at the earliest after 2 s; if that was too ' +
+  'little, only after the condition has ceased to hold. The other program does not wait. A policy with SIGKILL does not shorten the ' +
+  'grace period of a process that already has SIGTERM; in the other program it does.';
+
 function atMost(metric: string, least: Least): string {
   return `${metric} <= ${'percent' in least ? percent(least.percent) : amount(least.bytes)}`;
 }

@@ -613,7 +613,7 @@ describe('an import from systemd-oomd', () => {
 
 describe('an import from earlyoom', () => {
   const policies = (args: string): readonly string[] =>
-    [...settingsOf(convertedText('earlyoom', args)).matchAll(/when: '?(.*?)'?\n {4}then:\n((?: {6}.*\n?)+)/g)].map(
+    [...settingsOf(convertedText('earlyoom', args)).matchAll(/when: '?(.*?)'?\n(?: {4}cooldown: .*\n)?    then:\n((?: {6}.*\n?)+)/g)].map(
       ([, when = '', then = '']) => `${when} → ${then.trim().replace(/\n\s*/g, ' ')}`,
     );
   const swap = (text: string): string => `(swap.available <= ${text} | !swap.available exists)`;
@@ -646,6 +646,13 @@ describe('an import from earlyoom', () => {
     ['-m 5,0 -s 100', ['memory.available <= 5% → - stop: {grace: 10s, by: [oom_score], unit: process}']],
   ])('%s', (args, expected) => {
     expect(policies(args)).toEqual(expected);
+  });
+
+  test('earlyoom does not rest between victims; what is only reported rests', () => {
+    const cooldowns = (args: string): readonly string[] => settingsOf(convertedText('earlyoom', args)).match(/cooldown: \S+/g) ?? [];
+    expect(cooldowns('-m 10,5')).toEqual(['cooldown: 0s', 'cooldown: 0s']);
+    expect(cooldowns('-m 10,5 --dryrun')).toEqual([]);
+    expect(commentsOf(convertedText('earlyoom', ''))).toContain('does not shorten the grace period of a process that already has SIGTERM');
   });
 
   test.each<[args: string, settings: string]>([
@@ -685,6 +692,7 @@ describe('an import from nohang', () => {
       `${memory}max_soft_exit_time = 0.5\npost_soft_action_delay = 3`,
       ['cooldown: 3s', '- stop: {grace: 500ms, by: [oom_score], unit: process}'],
     ],
+    ['no rest after SIGKILL', 'hard_threshold_min_mem = 4 %\npost_soft_action_delay = 3', ['cooldown: 0s\n    then:\n      - kill: ']],
     ['notifications', `${memory}post_action_gui_notifications = True`, ['notifications: {desktop: true}\n']],
     [
       'a program afterwards',
@@ -721,6 +729,14 @@ describe('an import from nohang', () => {
   ])('%s', (_rule, text, lines) => {
     const settings = settingsOf(convertedText('nohang', text));
     expect(lines.filter((line) => !settings.includes(line))).toEqual([]);
+  });
+
+  test('pressure rests as it did in nohang, or as evictd does', () => {
+    const psi = 'psi_checking_enabled = True\nhard_threshold_max_psi = 90\nhard_threshold_min_mem = 4 %\n';
+    const cooldowns = (text: string): readonly string[] => settingsOf(convertedText('nohang', text)).match(/cooldown: \S+/g) ?? [];
+    expect(cooldowns(psi)).toEqual(['cooldown: 0s']);
+    expect(cooldowns(`${psi}psi_post_action_delay = 11`)).toEqual(['cooldown: 0s', 'cooldown: 11s']);
+    expect(commentsOf(convertedText('nohang', psi))).toContain('does not shorten the grace period of a process that already has SIGTERM');
   });
 
   test('makes no policy and no comment of warnings that are switched off', () => {
