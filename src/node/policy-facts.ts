@@ -45,7 +45,8 @@ export function readPolicyFacts(policies: readonly ConfiguredPolicy[], machine: 
     .flatMap(({ then }) => then.flatMap((step) => ('by' in step ? step.by : [])))
     .flatMap((by) => decidingValue(by) ?? []);
   const matching = matchingPaths(policies, needs.named.keys(), machine);
-  const hasSwap = !/^SwapTotal:\s*0 kB$/m.test(files.text('/proc/meminfo') ?? '');
+  const total = totalsIn(files.text('/proc/meminfo') ?? '');
+  const hasSwap = total.swap !== 0n;
   const samples = [...new Set([...matching.values()].flat())].slice(0, MAX_SAMPLES);
   return {
     fixed: {
@@ -65,9 +66,20 @@ export function readPolicyFacts(policies: readonly ConfiguredPolicy[], machine: 
         each(values, (value) => (hasSwap ? undefined : ofSwap(value)) ?? inCgroups(value, matching.get(path) ?? [], machine)),
       ]),
     ),
+    total,
     matches: new Map([...matching].map(([pattern, paths]) => [pattern, paths.length])),
     cgroupVersion: hierarchies.memory?.version,
   };
+}
+
+/** Of /proc/meminfo. */
+function totalsIn(meminfo: string): NonNullable<PolicyFacts['total']> {
+  const bytesOf = (key: string): bigint | undefined => {
+    const [, kib] = new RegExp(`^${key}:\\s*(\\d+) kB$`, 'm').exec(meminfo) ?? [];
+    return kib === undefined ? undefined : BigInt(kib) * 1024n;
+  };
+  const [memory, swap] = [bytesOf('MemTotal'), bytesOf('SwapTotal')];
+  return { ...(memory !== undefined && { memory }), ...(swap !== undefined && { swap }) };
 }
 
 function each<K, V>(keys: ReadonlySet<K>, look: (key: K) => V | undefined): ReadonlyMap<K, V> {

@@ -186,6 +186,10 @@ test('a named cgroup is judged by itself, and may not exist', () => {
   expect(matches).toEqual(new Map([['/c', 1], ['/a/b', 1], ['/a', 1], ['/nope', 0]])); // oxfmt-ignore
 });
 
+test('the memory and swap of the machine are facts', () => {
+  expect(readPolicyFacts([policy('age > 5m')], machine()).total).toEqual({ memory: 1000n * 1024n, swap: 10n * 1024n });
+});
+
 test('the version of cgroups is a fact', () => {
   expect(readPolicyFacts([policy('age > 5m')], machine({}, { memory: V1, unified: undefined, pids: undefined })).cgroupVersion).toBe(1);
 });

@@ -81,6 +81,8 @@ export interface PolicyFacts {
   readonly fixedIn: ReadonlyMap<string, ReadonlyMap<RawValue, FixedValue>>;
   /** The number of cgroups that match now, by pattern or path of a named cgroup. */
   readonly matches: ReadonlyMap<string, number>;
+  /** The memory and swap of the machine in bytes. Left out: not known. */
+  readonly total?: Readonly<Partial<Record<'memory' | 'swap', bigint>>>;
   /** The version of the memory controller; undefined: it is not mounted. */
   readonly cgroupVersion: 1 | 2 | undefined;
 }

@@ -6,6 +6,7 @@ import type { FixedValue, PolicyFacts } from '../../../../src/config/lint/machin
 import type { ConfiguredPolicy, LadderStep } from '../../../../src/core/policy/configured-policy.js';
 import type { RawValue } from '../../../../src/core/policy/raw-value.js';
 import { conditionOf } from '../../../core/condition/conditions.js';
+import { Gi } from '../../../core/support.js';
 import { machine, subject } from '../support.js';
 
 const RULES = [policyConditionsRule, policyScopesRule, policyStepsRule];
@@ -29,6 +30,7 @@ function facts(overrides: Partial<PolicyFacts> = {}): PolicyFacts {
     fixed: { node: new Map(node), cgroup: new Map(cgroup) },
     fixedIn: new Map([['/n', new Map([['memory.swap', NONE]])]]),
     matches: new Map([['/a', 1]]),
+    total: { memory: 16n * Gi, swap: 2n * Gi },
     cgroupVersion: 2,
     ...overrides,
   };
@@ -55,7 +57,9 @@ function findings(
   workloads = subject([]).workloads,
   programs = new Map<string, string>(),
 ) {
-  return lintPolicy(subject([], { policies, workloads }), found === 'offline' ? undefined : machine({ policies: found, programs }), RULES);
+  const capacities = new Map(machine().capacities).set('swap.available', 2n * Gi);
+  const here = machine({ policies: found === 'offline' ? facts() : found, programs, capacities });
+  return lintPolicy(subject([], { policies, workloads }), found === 'offline' ? undefined : here, RULES);
 }
 
 describe('where a condition can never hold', () => {
@@ -89,7 +93,7 @@ describe('where a condition can never hold', () => {
     ['memory.swap.growth < 5Mi over 1m', false],
     ['pswpout > 5/s over 1m', true],
   ])('%s: %s', (when, never) => {
-    const found = findings([policy(when)]).filter(({ level }) => level !== 'info');
+    const found = findings([policy(when)]).filter(({ code }) => !/BRANCH|ALWAYS/.test(code));
     expect(found.map(({ code, key }) => `${code} ${key}`)).toEqual(never ? ['EVICTD_LINT_POLICY_NEVER policies[0].when'] : []);
   });
 
@@ -119,8 +123,8 @@ describe('where a condition can never hold', () => {
       ],
     ],
     ['age > 1h & (processes > 5 | !(age > 2h & memory.swap < 1Mi))', [[3, 'memory.swap: there is no swap']]],
-    ['!(age > 2h & memory.swap > 1Mi)', []],
-    ['age > 1h | memory.swap < 1Mi', []],
+    ['!(age > 2h & memory.swap > 1Mi) & age > 1h', []],
+    ['age > 1h | memory.swap < 1Mi & processes > 5', []],
   ])('the finding names a dead branch beside one that can hold: %s', (when, dead) => {
     const expected = dead.map(([place, why]) => ['info EVICTD_LINT_POLICY_BRANCH', `a part never holds here: ${why}`, place]);
     const shown = findings([policy(when)]).map(({ level, code, message, test: place }) => [
@@ -149,6 +153,72 @@ describe('where a condition can never hold', () => {
 
   test('the finding needs a machine', () => {
     expect(findings([policy('swap.available < 10%')], 'offline')).toEqual([]);
+  });
+});
+
+// 8 GiB for the node and 16 GiB in the machine, 2 GiB of swap, a disk of 100 GiB, 1000 processes.
+describe('where a capacity decides', () => {
+  const swap = facts({ fixed: { node: new Map(), cgroup: new Map() }, fixedIn: new Map() });
+  const verdicts = (one: ConfiguredPolicy, found = swap): string[] =>
+    findings([one], found).map(({ level, code, message, test: place }) => {
+      const [, why = ''] = /here: (.*)/.exec(message) ?? [];
+      return `${level} ${code.replace('EVICTD_LINT_POLICY_', '')} ${why} at ${String(place)}`;
+    });
+
+  test.each<[when: string, found: string[]]>([
+    ['memory.available < 64Ti', ['warn ALWAYS memory.available is at most 8GiB at 0']],
+    ['memory.available <= 8Gi', ['warn ALWAYS memory.available is at most 8GiB at 0']],
+    ['memory.available < 8Gi', []],
+    ['memory.available > 8Gi', ['warn NEVER memory.available is at most 8GiB at 0']],
+    ['memory.available >= 8Gi', []],
+    ['!(memory.available > 8Gi)', ['warn ALWAYS memory.available is at most 8GiB at 0']],
+    ['memory.total < 1Ti', ['warn ALWAYS memory.total is 8GiB at 0']],
+    ['memory.total > 8Gi', ['warn NEVER memory.total is 8GiB at 0']],
+    ['memory.total >= 8Gi', ['warn ALWAYS memory.total is 8GiB at 0']],
+    ['pid.available < 1G', ['warn ALWAYS pid.available is at most 1000 processes at 0']],
+    ['nodefs.available < 200Gi', ['warn ALWAYS nodefs.available is at most 100GiB at 0']],
+    ['imagefs.available < 200Gi', []],
+    ['node.memory.current > 9Gi', ['warn NEVER memory.current is at most 8GiB at 0']],
+    ['memory.current > 9Gi', []],
+    ['memory.current > 17Gi', ['warn NEVER memory.current is at most 16GiB at 0']],
+    ['cgroup(/a).memory.anon > 17Gi', ['warn NEVER cgroup(/a).memory.anon is at most 16GiB at 0']],
+    ['memory.swap > 3Gi', ['warn NEVER memory.swap is at most 2GiB at 0']],
+    ['memory.boundNodes.available < 17Gi', ['warn ALWAYS memory.boundNodes.available is at most 16GiB at 0']],
+    ['memory.anon > 200% of memory.total', ['warn NEVER memory.anon is at most 16GiB, memory.total is 8GiB at 0']],
+    ['memory.anon > 150% of memory.total', []],
+    ['memory.anon > 0% of memory.max', []],
+    ['memory.max > 64Ti', []],
+    ['memory.growth > 64Ti over 1m', []],
+    ['memory.pressure.full.avg10 > 99%', []],
+    ['memory.available < 64Ti & memory.current > 1Gi', []],
+    ['memory.current > 1Gi | memory.available < 64Ti', ['warn ALWAYS memory.available is at most 8GiB at 1']],
+    ['memory.current > 1Gi | memory.available > 64Ti', ['info BRANCH memory.available is at most 8GiB at 1']],
+    ['memory.current > 1Gi & memory.available > 64Ti', ['warn NEVER memory.available is at most 8GiB at 1']],
+  ])('%s', (when, found) => {
+    expect(verdicts(policy(when))).toEqual(found);
+  });
+
+  test.each<[when: string, exception: string, found: string[]]>([
+    ['age > 1h', 'memory.available < 100Ti', ['warn NEVER memory.available is at most 8GiB at 0']],
+    ['memory.available < 64Ti', 'age > 1h', []],
+    ['memory.available < 64Ti', 'memory.available > 64Ti', ['warn ALWAYS memory.available is at most 8GiB at 0']],
+  ])('%s unless %s', (when, exception, found) => {
+    expect(verdicts(policy(when, { exception }))).toEqual(found);
+  });
+
+  test.each<[when: string, found: string[]]>([
+    ['memory.swap < 1Mi', ['warn ALWAYS memory.swap: there is no swap at 0']],
+    ['!swap.available exists', ['warn ALWAYS swap.available: there is no swap at 0']],
+    ['memory.swap < 1Mi | swap.available < 10%', ['warn ALWAYS memory.swap: there is no swap at 0']],
+    ['memory.available < 10% & (swap.available <= 10% | !swap.available exists)', ['info BRANCH swap.available: there is no swap at 1']],
+    ['age > 1h | swap.available < 10%', ['info BRANCH swap.available: there is no swap at 1']],
+  ])('a value that does not exist or is always 0 decides only what it decides: %s', (when, found) => {
+    expect(verdicts(policy(when), facts())).toEqual(found);
+  });
+
+  test('nothing is known of what was not read', () => {
+    const unread = { ...facts(), total: {} };
+    expect(verdicts(policy('memory.current > 64Ti'), unread)).toEqual([]);
   });
 });
 
