@@ -5,6 +5,7 @@ import { decidingValue } from '../core/ladder/victim-order.js';
 import { policyNeeds } from '../core/policy/condition-needs.js';
 import type { ConfiguredPolicy } from '../core/policy/configured-policy.js';
 import { RAW_VALUES, type KernelSource, type RawValue } from '../core/policy/raw-value.js';
+import { numbersIn } from '../core/oom/memory-node.js';
 import { AMOUNT_SIGNALS, type Signal } from '../core/signal/signal.js';
 import { compileScope } from '../core/policy/scope-pattern.js';
 import { cgroupDirectory } from '../core/workload/cgroup.js';
@@ -53,7 +54,9 @@ export function readPolicyFacts(policies: readonly ConfiguredPolicy[], machine: 
       node: each(
         needs.node,
         (value) =>
-          (hasSwap ? undefined : ofSwap(value)) ?? ofSignal(value, signals) ?? (node === undefined ? onMachine(value, files) : undefined),
+          (hasSwap ? undefined : ofSwap(value)) ??
+          ofSignal(value, signals) ??
+          (node === undefined ? onMachine(value, files) : onNode(value, node, machine)),
       ),
       cgroup: each(
         new Set([...needs.cgroup, ...compared]),
@@ -90,6 +93,11 @@ function each<K, V>(keys: ReadonlySet<K>, look: (key: K) => V | undefined): Read
 const missing = (why: string): FixedValue => ({ is: 'missing', why });
 const zero = (why: string): FixedValue => ({ is: 'zero', why });
 
+const NO_PRESSURE = missing('this kernel measures no pressure (boot with psi=1)');
+
+/** The memory nodes (NUMA) of the machine. */
+const MEMORY_NODES = '/sys/devices/system/node/has_memory';
+
 /** The fixed values of a machine without swap. */
 function ofSwap(value: RawValue): FixedValue | undefined {
   const why = 'there is no swap';
@@ -108,17 +116,25 @@ function onMachine(value: RawValue, files: PolicyFiles): FixedValue | undefined 
   if (source === undefined) return undefined;
   const text = files.text(source.file);
   if (text === undefined) {
-    const isPressure = source.file.startsWith('/proc/pressure/');
-    return missing(isPressure ? 'this kernel measures no pressure (boot with psi=1)' : `${source.file} cannot be read`);
+    return value.includes('.pressure.') ? NO_PRESSURE : missing(`${source.file} cannot be read`);
   }
   if (value.startsWith('cpu.pressure.full')) return zero('that of a machine is always 0');
   return lacks(source, text) ? missing(`this kernel's ${source.file} has no ${(source.keys ?? []).join(', ')}`) : undefined;
+}
+
+/** A cgroup as the node. Where it has no pressure of its own, it is the machine's. */
+function onNode(value: RawValue, node: string, machine: PolicyMachine): FixedValue | undefined {
+  const found = inCgroups(value, [node], machine);
+  if (found === undefined || !value.includes('.pressure.')) return found;
+  return onMachine(value, machine.files);
 }
 
 /** The value of the cgroups that match now; if none matches, the value that the version of cgroups implies. */
 function inCgroups(value: RawValue, samples: readonly string[], { hierarchies, files }: PolicyMachine): FixedValue | undefined {
   const { memory, unified } = hierarchies;
   if (memory === undefined) return missing('no memory controller is mounted');
+  if (value.startsWith('memory.boundNodes.') && numbersIn(files.text(MEMORY_NODES) ?? '').length < 2)
+    return missing('this machine has one memory node');
   const { v1, v2 } = RAW_VALUES[value];
   // systemd's units have the same path in the unified hierarchy, which measures pressure without a controller.
   const isApart = memory.version === 1 && v1 === undefined && unified !== undefined && v2?.file.endsWith('.pressure') === true;
@@ -131,7 +147,10 @@ function inCgroups(value: RawValue, samples: readonly string[], { hierarchies, f
     const text = files.text(`${cgroupDirectory(hierarchy, path)}/${source.file}`);
     return text !== undefined && !lacks(source, text);
   });
-  if (hasIt || samples.length === 0) return undefined;
+  if (hasIt) return undefined;
+  // A container may not see /proc/pressure, but its cgroups have the file.
+  if (samples.length === 0)
+    return value.includes('.pressure.') && files.text(RAW_VALUES[value].node?.file ?? '') === undefined ? NO_PRESSURE : undefined;
   const where = hierarchy === memory ? '' : ` below ${hierarchy.mountPoint}`;
   return missing(`${String(samples[0])} has no ${[source.file, ...(source.keys ?? [])].join(' ')}${where}`);
 }

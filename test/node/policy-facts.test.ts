@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ConfiguredPolicy } from '../../src/core/policy/configured-policy.js';
+import { policyNeeds } from '../../src/core/policy/condition-needs.js';
 import type { RawValue } from '../../src/core/policy/raw-value.js';
 import type { ScopeKind } from '../../src/core/policy/condition.js';
 import { readPolicyFacts, type PolicyMachine } from '../../src/node/policy-facts.js';
@@ -83,10 +84,28 @@ describe('values that the node does not have', () => {
     expect(fixed('node', value, when, machine(files))).toBe(fact);
   });
 
-  test('are all but swap, for a cgroup as the node', () => {
-    const at = { ...machine({ ...noSwap, '/proc/pressure/memory': undefined }), node: '/a' };
-    expect(fixed('node', 'memory.pressure.full.total', 'node.memory.pressure.full > 5%', at)).toBeUndefined();
-    expect(fixed('node', 'swap.available', 'swap.available < 10%', at)).toBe('missing: there is no swap');
+  const noPsi = { '/proc/pressure/memory': undefined };
+  const noCgroupPsi = { '/sys/fs/cgroup/a/memory.pressure': undefined };
+  const none = 'missing: this kernel measures no pressure (boot with psi=1)';
+  const v1 = { memory: V1, unified: undefined, pids: undefined };
+  test.each<
+    [rule: string, when: string, files: Record<string, string | undefined>, hierarchies: typeof v1 | undefined, fact: string | undefined]
+  >([
+    ['swap of the machine', 'swap.available < 10%', noSwap, undefined, 'missing: there is no swap'],
+    ['a signal that it lacks', 'allocatableMemory.available < 1Gi', {}, undefined, 'missing: allocatable is not configured'],
+    ['pressure of its own', 'node.memory.pressure.full > 5%', noPsi, undefined, undefined],
+    ['pressure of the machine in its place', 'node.memory.pressure.full > 5%', noCgroupPsi, undefined, undefined],
+    ['no pressure at all', 'node.memory.pressure.full > 5%', { ...noPsi, ...noCgroupPsi }, undefined, none],
+    ['on v1 the pressure is that of the machine', 'node.memory.pressure.full > 5%', {}, v1, undefined],
+    ['on v1 without pressure of the machine', 'node.memory.pressure.full > 5%', noPsi, v1, none],
+    ['a key of its file', 'node.pgscan > 5 over 1m', {}, undefined, undefined],
+    ['a key that its file lacks', 'node.pswpout > 5 over 1m', {}, undefined, 'missing: /a has no memory.stat pswpout'],
+    ['on v1 no page scans', 'node.pgscan > 5 over 1m', {}, v1, 'missing: cgroup v1 does not have it'],
+    ['on v1 no reclaimed pages', 'node.pgsteal > 5 over 1m', {}, v1, 'missing: cgroup v1 does not have it'],
+  ])('of a cgroup as the node: %s', (_rule, when, files, hierarchies, fact) => {
+    const at = { ...machine({ ...files, '/sys/fs/cgroup/memory/a/memory.stat': 'total_rss 5\n' }, hierarchies), node: '/a' };
+    const [value] = policyNeeds([policy(when)]).node;
+    expect(value && fixed('node', value, when, at)).toBe(fact);
   });
 });
 
@@ -144,6 +163,22 @@ describe('values that cgroups do not have', () => {
     ];
     const at = machine({ '/sys/fs/cgroup/memory/a/memory.stat': 'total_rss 5\n', ...files }, { memory: V1, unified, pids });
     expect(fixed('cgroup', value, when, at)).toBe(fact);
+  });
+
+  test.each<[nodes: string | undefined, fact: string | undefined]>([
+    ['0\n', 'missing: this machine has one memory node'],
+    [undefined, 'missing: this machine has one memory node'],
+    ['0-1\n', undefined],
+  ])('are those of bound memory nodes, with the nodes %j', (nodes, fact) => {
+    const at = machine({ '/sys/devices/system/node/has_memory': nodes });
+    expect(fixed('cgroup', 'memory.boundNodes.available', 'memory.boundNodes.used > 90%', at)).toBe(fact);
+  });
+
+  test('are pressure on a kernel that measures none, also without a matching cgroup', () => {
+    const when = 'memory.pressure.full > 5%';
+    const factsAt = (files: Record<string, string | undefined>) =>
+      readPolicyFacts([policy(when, '/none')], machine(files)).fixed.cgroup.get('memory.pressure.full.total')?.is;
+    expect([factsAt({}), factsAt({ '/proc/pressure/memory': undefined })]).toEqual([undefined, 'missing']);
   });
 
   test('are unknown without a matching cgroup', () => {
