@@ -1,10 +1,15 @@
 import type { Condition } from '../../../core/policy/condition.js';
 import { conditionNeeds } from '../../../core/policy/condition-needs.js';
-import type { LadderStep } from '../../../core/policy/configured-policy.js';
+import type { LadderStep, PolicyCgroups } from '../../../core/policy/configured-policy.js';
+import { compileScope } from '../../../core/policy/scope-pattern.js';
+import { withAncestors } from '../../../core/workload/cgroup.js';
+import type { WorkloadSourceSpec } from '../../../workloads/kinds/source-spec.js';
 import { decidingValue } from '../../../core/ladder/victim-order.js';
 import { PROGRAM_HINT } from '../hooks.js';
 import type { Finding, LintRule } from '../lint-rule.js';
 import type { MachineFacts } from '../machine.js';
+import { overlap, scopeGlobs } from '../workloads/glob-overlap.js';
+import { reachOf } from '../workloads/source-reach.js';
 
 /** Patterns without a cgroup, and named cgroups that do not exist. */
 export const policyScopesRule: LintRule = {
@@ -31,8 +36,8 @@ export const policyScopesRule: LintRule = {
 export const policyStepsRule: LintRule = {
   codes: ['EVICTD_LINT_POLICY_STEP', 'EVICTD_LINT_POLICY_PROGRAM', 'EVICTD_LINT_POLICY_WORKLOADS', 'EVICTD_LINT_POLICY_ORDER'],
   find: ({ policies, workloads }, machine) =>
-    policies.flatMap(({ name, then }, index) => [
-      ...withoutWorkloads(name, then, index, workloads.length),
+    policies.flatMap(({ name, scope, then }, index) => [
+      ...withoutWorkloads(name, then, index, whyNoWorkload(scope, workloads, machine)),
       ...then.flatMap((step, at) => failingStep(name, step, `policies[${String(index)}].then[${String(at)}]`, machine)),
     ]),
 };
@@ -41,11 +46,26 @@ export function actsOnWorkloads({ kind }: LadderStep): boolean {
   return kind !== 'notify' && kind !== 'run';
 }
 
-function withoutWorkloads(name: string, steps: readonly LadderStep[], index: number, sources: number): Finding[] {
+/** Why no workload can be in the scope; undefined: one can. */
+function whyNoWorkload(
+  scope: PolicyCgroups | undefined,
+  workloads: readonly WorkloadSourceSpec[],
+  machine: MachineFacts | undefined,
+): string | undefined {
+  if (workloads.length === 0) return 'no source is configured';
+  if (scope?.paths !== undefined || scope === undefined) return undefined;
+  const inScope = scopeGlobs(scope.cgroup);
+  if (reachOf(workloads).paths.some((path) => inScope.some((glob) => overlap(path, glob)))) return undefined;
+  const { matches } = compileScope(scope);
+  const isPresent = machine?.workloads?.present.some(({ path }) => withAncestors(path).some(matches));
+  return isPresent === true ? undefined : `no source has a workload in ${scope.cgroup}`;
+}
+
+function withoutWorkloads(name: string, steps: readonly LadderStep[], index: number, why: string | undefined): Finding[] {
   const acting = steps.find(actsOnWorkloads);
-  if (sources > 0 || acting === undefined) return [];
+  if (why === undefined || acting === undefined) return [];
   const key = `policies[${String(index)}].then`;
-  const message = `${key}: ${name}: ${acting.kind} has no workload to act on: no source is configured`;
+  const message = `${key}: ${name}: ${acting.kind} has no workload to act on: ${why}`;
   const hint = 'name the workloads: workloads: [{ cgroup: /workload.slice }]';
   return [{ level: 'warn', code: 'EVICTD_LINT_POLICY_WORKLOADS', message, hint, key }];
 }

@@ -1,3 +1,4 @@
+import { namesIn } from '../../../core/workload/cgroup.js';
 import type { Rule } from '../../../core/workload/rule.js';
 
 type Token =
@@ -18,6 +19,12 @@ export function globOf(pattern: string): Glob {
 /** Matches the text itself: the name of a cgroup may contain `*`. */
 export function literal(text: string): Glob {
   return Array.from(text, (character): Token => ({ kind: 'character', character }));
+}
+
+/** The cgroups of a scope, and everything below them. A `**` of a scope stands for no name, too. */
+export function scopeGlobs(scope: string): readonly Glob[] {
+  const whole = namesIn(scope).flatMap((name) => (name === '**' ? globOf(name) : [...literal('/'), ...globOf(name)]));
+  return [whole, [...whole, ...literal('/'), ...globOf('**')]];
 }
 
 /** A name: not empty, without a slash. */

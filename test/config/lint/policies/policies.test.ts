@@ -5,9 +5,10 @@ import { policyScopesRule, policyStepsRule } from '../../../../src/config/lint/p
 import type { FixedValue, PolicyFacts } from '../../../../src/config/lint/machine.js';
 import type { ConfiguredPolicy, LadderStep } from '../../../../src/core/policy/configured-policy.js';
 import type { RawValue } from '../../../../src/core/policy/raw-value.js';
+import type { WorkloadSourceSpec } from '../../../../src/workloads/kinds/source-spec.js';
 import { conditionOf } from '../../../core/condition/conditions.js';
 import { Gi } from '../../../core/support.js';
-import { machine, subject } from '../support.js';
+import { machine, present, subject } from '../support.js';
 
 const RULES = [policyConditionsRule, policyScopesRule, policyStepsRule];
 
@@ -54,7 +55,7 @@ function policy(when: string, overrides: Partial<ConfiguredPolicy> & { readonly 
 function findings(
   policies: readonly ConfiguredPolicy[],
   found: PolicyFacts | 'offline' = facts(),
-  workloads = subject([]).workloads,
+  workloads: readonly WorkloadSourceSpec[] = [{ cgroup: '/' }],
   programs = new Map<string, string>(),
 ) {
   const capacities = new Map(machine().capacities).set('swap.available', 2n * Gi);
@@ -287,5 +288,43 @@ describe('steps of a policy that will fail', () => {
     [[{ kind: 'freeze', forNs: 1n }], ['EVICTD_LINT_POLICY_WORKLOADS']],
   ])('steps without a workload source are reported: %#', (then, codes) => {
     expect(findings([policy('age > 1h', { then })], 'offline', []).map(({ code }) => code)).toEqual(codes);
+  });
+
+  const below: WorkloadSourceSpec = { cgroup: '/w' };
+  const slice: WorkloadSourceSpec = { systemd: { slices: ['user.slice'], units: [] } };
+  test.each<[scope: string | undefined, sources: readonly WorkloadSourceSpec[], isReached: boolean]>([
+    ['/other', [below], false],
+    ['/w', [below], true],
+    ['/w/*', [below], true],
+    ['/w/x-?', [below], true],
+    ['/**', [below], true],
+    ['/**/x.service', [below], true],
+    ['/w/**/x', [below], true],
+    ['/w/x/y', [below], false],
+    ['/ww', [below], false],
+    ['/other', [below, slice], false],
+    ['/user.slice/user-*.slice', [below, slice], true],
+    ['/user.slice/user-1.slice/app', [slice], true],
+    ['/system.slice', [slice], false],
+    ['/system.slice/x.service', [{ systemd: { slices: [], units: ['x.service'] } }], true],
+    ['/system.slice/y.service', [{ systemd: { slices: [], units: ['x.service'] } }], true], // there may be one in it
+    ['/other', [{ systemd: { slices: [], units: [], managedOOM: true } }], true],
+    [undefined, [below], true],
+  ])('a scope that no source reaches is reported: %s', (cgroup, sources, isReached) => {
+    const one = policy('age > 1h', { then: [{ kind: 'freeze', forNs: 1n }, kill] });
+    const { scope: _, ...ofNode } = one;
+    const found = findings([cgroup === undefined ? ofNode : { ...one, scope: { cgroup } }], 'offline', sources);
+    const message = `policies[0].then: a: freeze has no workload to act on: no source has a workload in ${String(cgroup)}`;
+    expect(found.map((finding) => finding.message)).toEqual(isReached ? [] : [message]);
+  });
+
+  test.each<[path: string, codes: string[]]>([
+    ['/other/x', []],
+    ['/w/x', ['EVICTD_LINT_POLICY_WORKLOADS']],
+  ])('a scope is reached if the workload %s exists', (path, codes) => {
+    const policies = [policy('age > 1h', { then: [kill], scope: { cgroup: '/oth*' } })];
+    const workloads = { present: [present('x', { path })], sources: [] };
+    const found = lintPolicy(subject([], { policies, workloads: [below] }), machine({ workloads, policies: facts() }), RULES);
+    expect(found.map(({ code }) => code)).toEqual(codes);
   });
 });
