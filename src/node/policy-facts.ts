@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { attempt } from '../errors.js';
 import type { FixedValue, PolicyFacts } from '../config/lint/machine.js';
+import { STALLED_VALUE } from '../core/ladder/restraint-lift.js';
 import { decidingValue } from '../core/ladder/victim-order.js';
 import { policyNeeds } from '../core/policy/condition-needs.js';
 import type { ConfiguredPolicy } from '../core/policy/configured-policy.js';
@@ -42,9 +43,9 @@ const MAX_SAMPLES = 20;
 export function readPolicyFacts(policies: readonly ConfiguredPolicy[], machine: PolicyMachine): PolicyFacts {
   const { files, hierarchies, node, missing: signals } = machine;
   const needs = policyNeeds(policies);
-  const compared = policies
-    .flatMap(({ then }) => then.flatMap((step) => ('by' in step ? step.by : [])))
-    .flatMap((by) => decidingValue(by) ?? []);
+  const steps = policies.flatMap(({ then }) => then);
+  const compared = steps.flatMap((step) => ('by' in step ? step.by : [])).flatMap((by) => decidingValue(by) ?? []);
+  const watched: readonly RawValue[] = steps.some(({ kind }) => kind === 'throttle') ? [STALLED_VALUE] : [];
   const matching = matchingPaths(policies, needs.named.keys(), machine);
   const total = totalsIn(files.text('/proc/meminfo') ?? '');
   const hasSwap = total.swap !== 0n;
@@ -59,7 +60,7 @@ export function readPolicyFacts(policies: readonly ConfiguredPolicy[], machine: 
           (node === undefined ? onMachine(value, files) : onNode(value, node, machine)),
       ),
       cgroup: each(
-        new Set([...needs.cgroup, ...compared]),
+        new Set([...needs.cgroup, ...compared, ...watched]),
         (value) => (hasSwap ? undefined : ofSwap(value)) ?? inCgroups(value, samples, machine),
       ),
     },

@@ -229,6 +229,15 @@ test('the version of cgroups is a fact', () => {
   expect(readPolicyFacts([policy('age > 5m')], machine({}, { memory: V1, unified: undefined, pids: undefined })).cgroupVersion).toBe(1);
 });
 
+test.each<[rule: string, files: Record<string, string | undefined>, is: string | undefined]>([
+  ['exists', {}, undefined],
+  ['does not exist', { '/sys/fs/cgroup/a/memory.pressure': undefined }, 'missing'],
+])('the pressure that a throttle needs %s', (_rule, files, is) => {
+  const then = [{ kind: 'throttle', memoryHigh: { kind: 'usage' }, forNs: 1n }] as const;
+  const { cgroup } = readPolicyFacts([{ ...policy('age > 1h'), then }], machine(files)).fixed;
+  expect(cgroup.get('memory.pressure.full.total')?.is).toBe(is);
+});
+
 test('a value that only a step compares is judged, too', () => {
   const then = [{ kind: 'kill', by: ['pgscan', 'priority', 'size'], unit: 'workload', recursive: false }] as const;
   const { cgroup } = readPolicyFacts(

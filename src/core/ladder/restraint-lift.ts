@@ -35,24 +35,28 @@ export function isPaused({ target }: Restrained, pauses: OperatorPauses): boolea
   return [...pauses.keys()].some((path) => path === EVERYTHING || isRelated(target, { path }));
 }
 
+/** Shows that a throttled workload makes no progress. */
+export const STALLED_VALUE = 'memory.pressure.full.total';
 /** A throttled workload is watched for this time. */
 const PROGRESS_NS = 3_000_000_000n;
 /** All of its tasks wait for memory almost all of the time. */
 const STALLED = 0.9;
+/** Less than this is not progress in that time: reclaim that finds anything frees 32 pages at once (SWAP_CLUSTER_MAX). */
+const LEAST_FREED_BYTES = 2 ** 20;
 
 /**
- * Reports whether a workload under memory.high only waits: all its tasks stall, and its memory does not shrink. Above
- * memory.high with nothing to reclaim a task sleeps at every allocation, for ever if nothing changes.
+ * Reports whether a workload under memory.high only waits: all its tasks stall, and its memory shrinks by less than 1 MiB.
+ * Above memory.high with nothing to reclaim a task sleeps at every allocation, for ever if nothing changes.
  */
 export function isStuck({ action, target, atNs }: Restrained, histories: ComparedHistories): boolean {
   const history = histories.get(target.path);
   const before = history && readingBefore(history, PROGRESS_NS);
   if (action !== 'throttle' || before === undefined || before.timeNs < atNs) return false;
-  const [total, current] = [valueOf(history, 'memory.pressure.full.total'), valueOf(history, 'memory.current')];
-  const [totalBefore, currentBefore] = [before.values.get('memory.pressure.full.total'), before.values.get('memory.current')];
+  const [total, current] = [valueOf(history, STALLED_VALUE), valueOf(history, 'memory.current')];
+  const [totalBefore, currentBefore] = [before.values.get(STALLED_VALUE), before.values.get('memory.current')];
   const last = history?.readings.at(-1);
   if (last === undefined || total === undefined || current === undefined || totalBefore === undefined || currentBefore === undefined)
     return false;
   const stalled = ((total - totalBefore) * 1_000) / Number(last.timeNs - before.timeNs);
-  return stalled >= STALLED && current >= currentBefore;
+  return stalled >= STALLED && currentBefore - current < LEAST_FREED_BYTES;
 }

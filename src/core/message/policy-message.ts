@@ -63,7 +63,7 @@ const REASONS: Readonly<Record<LiftReason | LadderEnd, string>> = {
   'scope-gone': 'the cgroup of the scope was removed',
   shutdown: 'the machine shuts down',
   paused: 'an operator has paused evictions',
-  'no-progress': 'it only waits for memory, and frees none',
+  'no-progress': 'it only waits for memory, and frees almost none',
   evicted: 'it is evicted',
 };
 

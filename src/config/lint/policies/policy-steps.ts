@@ -4,6 +4,7 @@ import type { LadderStep, PolicyCgroups } from '../../../core/policy/configured-
 import { compileScope } from '../../../core/policy/scope-pattern.js';
 import { withAncestors } from '../../../core/workload/cgroup.js';
 import type { WorkloadSourceSpec } from '../../../workloads/kinds/source-spec.js';
+import { STALLED_VALUE } from '../../../core/ladder/restraint-lift.js';
 import { decidingValue } from '../../../core/ladder/victim-order.js';
 import { PROGRAM_HINT } from '../hooks.js';
 import type { Finding, LintRule } from '../lint-rule.js';
@@ -81,8 +82,13 @@ function failingStep(name: string, step: LadderStep, key: string, machine: Machi
   }
   if (step.kind === 'stop' || step.kind === 'kill') return withoutEffect(name, step, key, machine);
   const needsV2 = step.kind === 'reclaim' || step.kind === 'throttle';
-  if (!needsV2 || machine?.policies?.cgroupVersion !== 1) return [];
-  return found('EVICTD_LINT_POLICY_STEP', 'the memory controller is that of cgroup v1', 'remove the step, or boot with cgroup v2');
+  const code = 'EVICTD_LINT_POLICY_STEP';
+  if (needsV2 && machine?.policies?.cgroupVersion === 1)
+    return found(code, 'the memory controller is that of cgroup v1', 'remove the step, or boot with cgroup v2');
+  const unseen = step.kind === 'throttle' ? machine?.policies?.fixed.cgroup.get(STALLED_VALUE) : undefined;
+  if (unseen === undefined) return [];
+  const message = `${key}: ${name}: throttle is not lifted early from a workload that makes no progress: ${unseen.why}`;
+  return [{ level: 'warn', code, message, hint: 'keep `for` short, or boot with psi=1', key }];
 }
 
 /** Comparators whose value is the same for every workload of this machine. */

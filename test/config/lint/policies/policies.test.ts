@@ -256,7 +256,8 @@ describe('steps of a policy that will fail', () => {
       { cgroupVersion: 1 },
       ['STEP then[0]', 'STEP then[1]'],
     ],
-    ['v2 has both', [reclaim, throttle, kill], {}, []],
+    ['v2 has both', [reclaim, throttle, kill], { fixed: { node: new Map(), cgroup: new Map() } }, []],
+    ['a throttle needs pressure of cgroups', [reclaim, throttle, kill], {}, ['STEP then[1]']],
   ])('%s', (_rule, then, overrides, found) => {
     const codes = findings([policy('age > 1h', { then })], facts(overrides)).map(({ code, message }) => {
       return `${code.replace('EVICTD_LINT_POLICY_', '')} ${/then\[\d\]/.exec(message)?.[0] ?? ''}`;
