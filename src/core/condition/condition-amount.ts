@@ -157,7 +157,7 @@ export function constantComparison(metric: MetricReference, comparison: Comparis
   if (value === 0 && !isNegative && comparison === '>=') return 'always';
   const base = amount.kind === 'share' ? amount.of : undefined;
   const isPart = unit === 'share' || (whole !== undefined && amount.kind === 'share' && base === undefined);
-  // A limit may be exceeded for a moment, and statistics lag behind: only more than all of it is impossible.
+  // Statistics lag behind: only more than all of it is impossible.
   if (!isPart && !(base !== undefined && value > 1 && neverExceeds(metric, base))) return undefined;
   if (value > 1) return comparison === '<' || comparison === '<=' ? 'always' : 'never';
   if (value === 1 && comparison === '>') return 'never';

@@ -1,13 +1,16 @@
 import type { MetricReference } from '../policy/condition.js';
 import { isMetric, type MetricName } from '../policy/metric.js';
 
-/** An upper bound for a metric of a cgroup, except pressure. On the node memory.file is mostly available memory. */
+/**
+ * An upper bound for a metric of a cgroup, except pressure. On the node memory.file is mostly available memory.
+ *
+ * A limit is none: usage may stay above one that was lowered (Documentation/admin-guide/cgroup-v2.rst: memory.swap.max, and
+ * memory.max with O_NONBLOCK).
+ */
 const OF_CGROUP: Readonly<Partial<Record<MetricName, MetricName>>> = {
   'memory.shmem': 'memory.file',
   'memory.file': 'memory.current',
   'memory.anon': 'memory.current',
-  'memory.current': 'memory.max',
-  'memory.swap': 'memory.swap.max',
 };
 
 /** `full`: all tasks stall no longer than `some` do. */

@@ -51,6 +51,12 @@ describe('tests of a metric', () => {
       'cgroup',
       { amount: { kind: 'share', ratio: 1.2, of: { name: 'memory.request', of: 'cgroup' }, text: '120%' } },
     ],
+    ['memory.current > 120% of memory.max', 'cgroup', { amount: { kind: 'share', ratio: 1.2, of: limit, text: '120%' } }],
+    [
+      'memory.swap > 110% of memory.swap.max',
+      'cgroup',
+      { amount: { kind: 'share', ratio: 1.1, of: { name: 'memory.swap.max', of: 'cgroup' }, text: '110%' } },
+    ],
     [
       'memory.current > 50% of memory.total',
       'cgroup',
@@ -186,9 +192,9 @@ describe('a problem has its position, and says what to write instead', () => {
     ['memory.pressure.full >= 0%', 'node', 'AMOUNT', 24, 'always holds', ''],
     ['memory.current > 90% of memory.current', 'cgroup', 'AMOUNT', 24, 'memory.current is compared with itself', 'memory.max'],
     ['swap.available < 90% of swap.available', 'node', 'AMOUNT', 24, 'is compared with itself', ''],
-    ['memory.current > 120% of memory.max', 'cgroup', 'AMOUNT', 17, 'memory.current > 120% of memory.max never holds', ''],
+    ['memory.file > 120% of memory.current', 'cgroup', 'AMOUNT', 14, 'memory.file > 120% of memory.current never holds', ''],
     ['memory.anon < 200% of memory.current', 'cgroup', 'AMOUNT', 14, 'always holds', ''],
-    ['memory.shmem >= 101% of limit', 'cgroup', 'AMOUNT', 16, 'never holds', ''],
+    ['memory.shmem >= 101% of memory.current', 'cgroup', 'AMOUNT', 16, 'never holds', ''],
     ['memory.available > 101%', 'node', 'AMOUNT', 19, 'never holds', ''],
     ['memory.available < 0', 'node', 'AMOUNT', 19, 'never holds', ''],
   ])('%s (%s)', (text, scope, fault, offset, message, hint) => {
