@@ -6,6 +6,7 @@ import {
   type LadderStepKind,
   type ThrottleLimit,
 } from '../../core/policy/configured-policy.js';
+import { meantAmount } from '../../core/quantity/meant-amount.js';
 import { isRecord } from '../value/document.js';
 import { shaped } from '../value/json-shape.js';
 import { flag, parsed, refuse, text } from '../value/scalar.js';
@@ -60,6 +61,15 @@ const command = z.pipe(
   }),
 );
 
+/** Bytes above 0, with a unit as in conditions: 200 may be meant as 200 MiB, and 200m is a fifth of a byte. */
+function amountText(input: string): bigint {
+  const bytes = capacityText(input);
+  if (/(?:[kMGTPE]|[KMGTPE]i)$/.test(input)) return bytes;
+  const [number] = /^[\d.]+/.exec(input) ?? ['200'];
+  const hint = `write ${number}Mi, ${number}Ki or ${number}k`;
+  throw new TextError('EVICTD_CONFIG_QUANTITY', `bytes need a unit: ${input}`, (/m$/.test(input) ? meantAmount(input) : undefined) ?? hint);
+}
+
 /** `usage`, an amount, or a percentage of the usage. */
 function throttleText(input: string): ThrottleLimit {
   if (input === 'usage') return { kind: 'usage' };
@@ -68,7 +78,7 @@ function throttleText(input: string): ThrottleLimit {
   const accepted = 'write usage, an amount (500Mi), or a percentage below 100 of the usage (90% of usage)';
   if (input.includes('%') || input.includes('usage'))
     throw new TextError('EVICTD_CONFIG_VALUE', `not a limit: ${JSON.stringify(input)}`, accepted);
-  return { kind: 'quantity', bytes: capacityText(input) };
+  return { kind: 'quantity', bytes: amountText(input) };
 }
 
 const unit = z.enum(['workload', 'process']);
@@ -78,7 +88,7 @@ const stepSettings = {
   run: shaped(z.strictObject({ command, timeout: duration(NS_PER_SECOND, NS_PER_HOUR) }), {
     also: [{ type: 'array', items: { type: ['string', 'number'] } }],
   }),
-  reclaim: z.strictObject({ memory: parsed(capacityText), within: duration(NS_PER_SECOND, NS_PER_HOUR) }),
+  reclaim: z.strictObject({ memory: parsed(amountText), within: duration(NS_PER_SECOND, NS_PER_HOUR) }),
   throttle: z.strictObject({ memoryHigh: z.optional(parsed(throttleText)), for: duration(NS_PER_SECOND, NS_PER_HOUR) }),
   freeze: z.strictObject({ for: duration(NS_PER_SECOND, 10n * NS_PER_MINUTE) }),
   stop: z.strictObject({ grace: duration(0n, NS_PER_HOUR), by: z.optional(by), unit: z.optional(unit) }),

@@ -105,7 +105,7 @@ function numberOf(token: Token, text: string, unit: 'bytes' | 'count', accepted:
     throw problem(token, `bytes need a unit: ${text}`, `write ${text}Mi, ${text}Ki or ${text}k`);
   }
   const value = quantityValue(parseQuantity(text));
-  if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw problem(token, `too large: ${text}`, 'at most 8Pi');
+  if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw problem(token, `too large: ${text}`, 'write less than 8Pi');
   return Number(value);
 }
 
