@@ -467,6 +467,7 @@ describe('an import from systemd-oomd', () => {
       'name: a-slice-swap\n    scope: {cgroup: /a.slice}\n    when: memory.available < 10% & swap.available < 10%\n',
     );
     expect(settingsOf(text)).not.toContain('pressure');
+    expect(commentsOf(text)).toContain('systemd-oomd ends only what uses more than 5 % of all swap, and this policy also what uses less');
   });
 
   const general = { 'user-.slice.d/10-oomd.conf': `${kill}ManagedOOMMemoryPressureLimit=50%` };

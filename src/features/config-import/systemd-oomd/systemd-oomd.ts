@@ -31,7 +31,9 @@ export const SYSTEMD_OOMD_ROWS: readonly Mapping[] = [
   {
     settings: ['ManagedOOMSwap'],
     becomes: '`kill`: a policy with `kill: { by: [swap] }`, and a source of workloads. `auto`: none',
-    note: 'systemd-oomd ends only what has more than 5 % of the used swap, and a comparator has no minimum. `managedOOM: true` has it',
+    note:
+      'systemd-oomd ends only what uses more than 5 % of all swap, and this policy also what uses less, because a comparator has ' +
+      'no minimum. `managedOOM: true` has it',
   },
   {
     settings: ['ManagedOOMMemoryPressure'],
@@ -48,7 +50,9 @@ export const SYSTEMD_OOMD_ROWS: readonly Mapping[] = [
   {
     settings: ['Action'],
     becomes: '`kill-by-pgscan` and `kill-by-swap`: `kill` with that comparator',
-    note: '`kill-all` ends the whole unit; evictd ends one workload of the scope after the other while the condition holds',
+    note:
+      '`kill-all` ends the whole unit; evictd ends one workload of the scope after the other while the condition holds. ' +
+      '`kill-by-swap` also ends what uses 5 % of all swap or less',
   },
 ];
 
