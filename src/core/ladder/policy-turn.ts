@@ -144,7 +144,7 @@ const STEPS: { readonly [K in LadderStep['kind']]: TakeStep<K> } = {
   },
   run: (context, turn, ladder, before, { kind, ...command }) => {
     const { dryRun } = context.policy;
-    const turned = withEffect(before, { kind: 'policy', ...turn.reason, dryRun, action: kind, ...command });
+    const turned = withEffect(before, { kind: 'policy', ...turn.reason, dryRun, action: kind, ...command, steps: ladder.past });
     return { ladder: acted(context, ladder, { kind, ...command }), turned };
   },
   reclaim: (context, turn, ladder, before, { kind, ...step }) => {

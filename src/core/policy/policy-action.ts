@@ -25,7 +25,8 @@ export type LiftReason = Exclude<LadderEnd, 'exhausted'> | 'time' | 'no-progress
 /** What an adapter does in a step of a ladder. */
 export type PolicyAct =
   | { readonly action: 'notify' }
-  | Acting<'run'>
+  /** `steps`: those of the ladder before it. */
+  | (Acting<'run'> & { readonly steps: readonly PastStep[] })
   /** The workloads above their request, the largest excess first; `excessBytes` of each may be reclaimed. */
   | (Acting<'reclaim'> & { readonly targets: readonly (PolicyTarget & { readonly excessBytes: bigint })[] })
   | { readonly action: 'throttle'; readonly target: PolicyTarget; readonly memoryHigh: ThrottleLimit; readonly forNs: bigint }

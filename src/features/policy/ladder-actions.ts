@@ -1,6 +1,7 @@
 import { cgroupDirectory, isBelow, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 import type { ThrottleLimit } from '../../core/policy/configured-policy.js';
-import type { PolicyEffect, PolicyResult, PolicyTarget } from '../../core/policy/policy-action.js';
+import type { PastStep, PolicyEffect, PolicyResult, PolicyTarget } from '../../core/policy/policy-action.js';
+import { amountOfBytes } from '../../core/quantity/amount.js';
 import { openSharedCgroup } from '../../evict/cgroup/shared-cgroup.js';
 import { CgroupDirectory } from '../../host/linux/cgroup/cgroup-directory.js';
 import type { Hierarchies } from '../../host/linux/cgroup/hierarchies.js';
@@ -31,6 +32,11 @@ const refused = (error: string): Result => ({ result: 'refused', error });
 const LARGEST_PAGE = 64n * 1024n;
 /** A program that frees memory must not need much. */
 const COMMAND_MEMORY_BYTES = 256n * 1024n * 1024n;
+
+/** 'reclaim 182MiB': what memory.available rose by; only the name if that is not known. */
+function stepText({ action, gainedBytes }: PastStep): string {
+  return gainedBytes === undefined ? action : `${action} ${amountOfBytes(gainedBytes)}`;
+}
 
 /** Carries out what policies ask for, besides evictions. Waits for nothing: other threads and programs do. */
 export class LadderActions {
@@ -70,9 +76,10 @@ export class LadderActions {
     }
   }
 
-  async #run({ policy, scope, condition, readings, command, timeoutNs }: Act<'run'>): Promise<Result> {
+  async #run({ policy, scope, condition, readings = '', command, timeoutNs, steps }: Act<'run'>): Promise<Result> {
     const beganNs = process.hrtime.bigint();
-    const environment = { EVICTD_POLICY: policy, EVICTD_SCOPE: scope, EVICTD_CONDITION: condition, EVICTD_READINGS: readings ?? '' };
+    const why = { EVICTD_POLICY: policy, EVICTD_SCOPE: scope, EVICTD_CONDITION: condition, EVICTD_READINGS: readings };
+    const environment = { ...why, EVICTD_STEPS: steps.map(stepText).join(', ') };
     const limits = { timeoutNs, memoryMaxBytes: COMMAND_MEMORY_BYTES };
     const end = await this.parts.runner.run({ purpose: 'policy', name: policy, argv: command, environment, ...limits });
     if (end.result === 'succeeded') return DONE;

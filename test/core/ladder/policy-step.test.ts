@@ -202,6 +202,18 @@ describe('the steps of a ladder', () => {
     });
   });
 
+  test('a program gets the time and the yield of each step before it', () => {
+    const run = new Run([NOTIFY, THROTTLE, { kind: 'run', command: ['/bin/true'], timeoutNs: SECOND }]);
+    const at = (seconds: number, available: bigint) => run.at(seconds, { 'memory.available': available * Mi }, {}, using(101, SIZES));
+    at(0, 500n);
+    expect(at(30, 450n).find((effect) => effect.kind === 'policy' && effect.action === 'run')).toMatchObject({
+      steps: [
+        { action: 'notify', tookNs: 0n, gainedBytes: 0n },
+        { action: 'throttle', tookNs: 30n * SECOND, gainedBytes: -50n * Mi },
+      ],
+    });
+  });
+
   test('after the end of a ladder no ladder begins for the cooldown', () => {
     const run = new Run([THROTTLE]);
     run.uses(0, 101);

@@ -174,7 +174,7 @@ describe.runIf(isV2)('reclaim', () => {
 });
 
 describe('run', () => {
-  const command = { action: 'run', command: ['/bin/x', 'y'], timeoutNs: 60n * SECOND } as const;
+  const command = { action: 'run', command: ['/bin/x', 'y'], timeoutNs: 60n * SECOND, steps: [] } as const;
 
   test('gives the program the policy, its scope and condition, and limits', async () => {
     const ran: LimitedCommand[] = [];
@@ -183,9 +183,24 @@ describe('run', () => {
     expect(ran).toEqual([
       {
         ...{ purpose: 'policy' as const, name: 'test', argv: ['/bin/x', 'y'], timeoutNs: 60n * SECOND, memoryMaxBytes: 256n * MIB },
-        environment: { EVICTD_POLICY: 'test', EVICTD_SCOPE: '', EVICTD_CONDITION: 'swap.available < 10%', EVICTD_READINGS: '' },
+        environment: {
+          ...{ EVICTD_POLICY: 'test', EVICTD_SCOPE: '', EVICTD_CONDITION: 'swap.available < 10%' },
+          ...{ EVICTD_READINGS: '', EVICTD_STEPS: '' },
+        },
       },
     ]);
+  });
+
+  test('gives the program what the steps before it have freed', async () => {
+    const ran: LimitedCommand[] = [];
+    const { act } = ladder({ runner: { run: (given) => (ran.push(given), Promise.resolve({ result: 'succeeded' })) } });
+    const steps = [
+      { action: 'notify', tookNs: 0n },
+      { action: 'reclaim', tookNs: SECOND, gainedBytes: 182n * MIB },
+      { action: 'freeze', tookNs: SECOND, gainedBytes: -MIB },
+    ] as const;
+    await act({ ...command, steps });
+    expect(ran[0]?.environment?.EVICTD_STEPS).toBe('notify, reclaim 182MiB, freeze -1MiB');
   });
 
   test.each<[rule: string, timeoutNs: bigint, result: string]>([

@@ -11,8 +11,11 @@ const reason = { policy: 'p', scope: '/a', condition: 'swap.available < 10%', va
 test.each<[act: PolicyAct | RestraintLift, fields: Record<string, unknown>]>([
   [{ action: 'notify' }, {}],
   [
-    { action: 'run', command: ['/bin/a', 'b'], timeoutNs: 10n * SECOND },
-    { command: ['/bin/a', 'b'], timeoutSeconds: 10 },
+    {
+      ...{ action: 'run', command: ['/bin/a', 'b'], timeoutNs: 10n * SECOND },
+      steps: [{ action: 'reclaim', tookNs: 5n * SECOND, gainedBytes: 300n }],
+    },
+    { command: ['/bin/a', 'b'], timeoutSeconds: 10, steps: [{ action: 'reclaim', tookSeconds: 5, gainedBytes: 300 }] },
   ],
   [
     { action: 'reclaim', memoryBytes: 200n, withinNs: 5n * SECOND, targets: [{ ...target, excessBytes: 300n }] },
