@@ -14,3 +14,8 @@ export function backOffMs(failures: number, random: number, mostMs = MAX_WAIT_MS
   const most = Math.min(MIN_WAIT_MS * 2 ** failures, mostMs);
   return Math.round(least + random * (most - least));
 }
+
+/** A wait, or the longer one that the server has asked for (Retry-After), of which at most `mostMs` count. */
+export function withRetryAfter(waitMs: number, retryAfterSeconds = 0, mostMs = MAX_WAIT_MS): number {
+  return Math.max(waitMs, Math.min(retryAfterSeconds * 1_000, mostMs));
+}

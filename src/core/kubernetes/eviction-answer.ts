@@ -16,24 +16,28 @@ export type ApiEviction =
   | { readonly kind: 'budget'; readonly why: string }
   /** The pod has several disruption budgets, an error of the cluster: the Eviction API evicts it never. */
   | { readonly kind: 'several-budgets'; readonly why: string }
-  /** It cannot succeed: a permission is missing, say. */
+  /** It cannot succeed now: a permission is missing, say, or an admission webhook denies it. */
   | { readonly kind: 'refused'; readonly why: string }
-  /** The API server is overloaded or fails, or does not know the credential any more. */
+  /** The API server has not judged it, and asks for it again: it is overloaded, or another program has changed an object meanwhile. */
+  | { readonly kind: 'busy'; readonly why: string; readonly retryAfterSeconds: number | undefined }
+  /** The API server fails, or does not know the credential any more. */
   | { readonly kind: 'unanswered'; readonly why: string };
 
 /**
  * What an answer means for an eviction (pkg/registry/core/pod/storage/eviction.go, v1.36.2). The budget is checked before the
- * uid, so a refusal may be about another pod of this name. Several budgets: 500, as for a failure of the server.
+ * uid, so a refusal may be about another pod of this name. Several budgets: 500, as for a failure of the server. 429 without a budget
+ * is of API Priority and Fairness, 409 without a wrong uid of the status of a budget.
  */
 export function evictionAnswer(answer: ApiAnswer): ApiEviction {
-  const { status } = answer;
+  const { status, retryAfterSeconds } = answer;
   const why = answerText(answer);
+  if (isDenied(answer)) return { kind: 'refused', why };
   if (status >= 200 && status < 300) return { kind: 'accepted' };
-  if (status === 404 || status === 409) return { kind: 'gone' };
+  if (status === 404 || isOfOtherPod(answer)) return { kind: 'gone' };
   if (status === 429 && isOfBudget(answer)) return { kind: 'budget', why };
   if (status === 500 && why.includes(SEVERAL_BUDGETS)) return { kind: 'several-budgets', why };
-  const isRefused = status < 500 && status !== 401 && status !== 429;
-  return { kind: isRefused ? 'refused' : 'unanswered', why };
+  if (status === 429 || status === 409) return { kind: 'busy', why, retryAfterSeconds };
+  return { kind: status < 500 && status !== 401 ? 'refused' : 'unanswered', why };
 }
 
 /** Why the Eviction API has refused an eviction. */
@@ -55,10 +59,11 @@ export type DeletionAnswer =
   | 'away';
 
 /** A wrong uid: 409 for a DELETE, 422 for a patch of the status. A patch that is refused must not keep the DELETE waiting. */
-export function deletionAnswer(call: 'condition' | 'delete', { status }: Pick<ApiAnswer, 'status'>): DeletionAnswer {
+export function deletionAnswer(call: 'condition' | 'delete', answer: ApiAnswer): DeletionAnswer {
+  const { status } = answer;
   if (status >= 200 && status < 300) return 'done';
-  if (status === 404 || (status === 409 && call === 'delete')) return 'gone';
-  const isRefusal = status >= 400 && status < 500 && !NO_REFUSALS.has(status);
+  if (status === 404 || (call === 'delete' && isOfOtherPod(answer))) return 'gone';
+  const isRefusal = isDenied(answer) || (status >= 400 && status < 500 && !NO_REFUSALS.has(status));
   if (!isRefusal) return 'away';
   return call === 'condition' && status !== 409 ? 'done' : 'failed';
 }
@@ -77,10 +82,23 @@ function messageOf(body: unknown): string | undefined {
   return typeof message === 'string' && message !== '' ? message : undefined;
 }
 
-/** An overloaded server answers 429, too, without such a cause. */
 function isOfBudget({ body }: Pick<ApiAnswer, 'body'>): boolean {
   const { causes } = recordOf(recordOf(body).details);
   return Array.isArray(causes) && causes.some((cause) => recordOf(cause).reason === 'DisruptionBudget');
+}
+
+/** An admission webhook or policy denies the request, with any code (apiserver: plugin/webhook/errors/statuserror.go, ToStatusErr). */
+const DENIED = /admission webhook ".*" denied the request|ValidatingAdmissionPolicy '.*' denied request/;
+
+function isDenied({ body }: ApiAnswer): boolean {
+  return recordOf(body).kind === 'Status' && DENIED.test(messageOf(body) ?? '');
+}
+
+/** Of the precondition that the uid is (apiserver: registry/rest/delete.go, storage/interfaces.go). Other conflicts pass. */
+const OTHER_UID = /\bUID in (the )?precondition\b/;
+
+function isOfOtherPod({ status, body }: ApiAnswer): boolean {
+  return status === 409 && OTHER_UID.test(messageOf(body) ?? '');
 }
 
 function recordOf(value: unknown): Readonly<Record<string, unknown>> {

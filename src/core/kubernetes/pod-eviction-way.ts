@@ -40,6 +40,14 @@ function evictionWay(cause: EvictionCause): PodEvictionWay {
   }
 }
 
+/**
+ * Whether evictd ends the pod itself where the Eviction API does not answer. Node pressure does not wait. A drain and the eviction of an
+ * operator are tried again later: a budget or an admission webhook that was not asked might refuse them.
+ */
+export function signalsUnanswered(cause: EvictionCause): boolean {
+  return cause.kind !== 'disruption';
+}
+
 /** The reason in the condition DisruptionTarget. Those of the kubelet, and of the taint manager (pkg/apis/core/types.go). */
 export function disruptionTargetReason(cause: EvictionCause): string {
   return cause.kind === 'disruption' && cause.reason === 'taint' ? 'DeletionByTaintManager' : 'TerminationByKubelet';

@@ -1,4 +1,4 @@
-import { backOffMs, MAX_WAIT_MS } from './back-off.js';
+import { backOffMs, MAX_WAIT_MS, withRetryAfter } from './back-off.js';
 
 /** How objects are followed: a list, then watches from its version on, and another list where the version has expired. */
 export interface WatchState {
@@ -50,10 +50,10 @@ export function nextWatch(state: WatchState, outcome: WatchOutcome, random: numb
       return state.failures === 0 ? { next: list, failures: 1, waitMs: 0 } : again(list);
     }
     case 'failed': {
-      const { resourceVersion = state.next.resourceVersion, retryAfterSeconds = 0 } = outcome;
+      const { resourceVersion = state.next.resourceVersion, retryAfterSeconds } = outcome;
       const isLost = state.next.kind === 'watch' && state.failures + 1 >= MAX_WATCH_FAILURES;
       const waits = again(isLost ? FIRST_WATCH.next : { ...state.next, resourceVersion });
-      return { ...waits, waitMs: Math.max(waits.waitMs, Math.min(retryAfterSeconds * 1_000, mostMs)) };
+      return { ...waits, waitMs: withRetryAfter(waits.waitMs, retryAfterSeconds, mostMs) };
     }
   }
 }

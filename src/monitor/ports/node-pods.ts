@@ -16,7 +16,8 @@ export interface NodePods {
 }
 
 /**
- * `unsent`: it waits for the taint of the node, or for evictd's own rate limit. `sentNs`: there is no answer since then (monotonic).
+ * `unsent`: it waits for the taint of the node, for evictd's own rate limit, or for an answer, however late. `sentNs`: there is no
+ * answer since then (monotonic), and evictd waits only for a time.
  * `accepted`: the kubelet ends the pod, or it is gone. `unanswered`: evictd sends the signals itself. `refused`: the pod may not be
  * evicted now, as a sentence.
  */

@@ -114,7 +114,7 @@ test.each([
   ['delete', 200, 'done'],
   ['delete', 202, 'done'],
   ['delete', 404, 'gone'],
-  ['delete', 409, 'gone'],
+  ['delete', 409, 'failed'],
   ['delete', 403, 'failed'],
   ['delete', 422, 'failed'],
   ...[302, 401, 408, 429, 500, 502, 503, 504].flatMap((status) => [
@@ -122,7 +122,43 @@ test.each([
     ['delete', status, 'away'] as const,
   ]),
 ] as const)('%s answered by %i: %s', (call, status, result) => {
-  expect(deletionAnswer(call, { status })).toBe(result);
+  expect(deletionAnswer(call, { status, body: undefined })).toBe(result);
+});
+
+/** A Status of the API server. */
+const said = (message: string): ApiAnswer['body'] => ({ kind: 'Status', message });
+const OF_WEBHOOK = said('pods "web" is forbidden: admission webhook "drain.example" denied the request: it is moved first');
+const OF_POLICY = said(`pods "web" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: it is moved first`);
+const CONFLICT = 'Operation cannot be fulfilled on';
+// As pkg/registry/core/pod/storage/eviction.go and apiserver/pkg/storage/interfaces.go say it (v1.36.2).
+const OTHER_UID = [
+  `${CONFLICT} pods "web": Precondition failed: UID in precondition: u, UID in object meta: v`,
+  `${CONFLICT} Pod "web": the UID in the precondition (u) does not match the UID in record (v). The object might have been deleted`,
+].map(said);
+const CHANGED = [
+  `${CONFLICT} poddisruptionbudgets.policy "b": the object has been modified; please apply your changes to the latest version`,
+  `${CONFLICT} pods "web": Precondition failed: ResourceVersion in precondition: 1, ResourceVersion in object meta: 2`,
+].map(said);
+
+test.each<[rule: string, status: number, bodies: readonly ApiAnswer['body'][], condition: string, deletion: string, eviction: string]>([
+  ['a denial, with any code', 429, [OF_WEBHOOK, OF_POLICY], 'done', 'failed', 'refused'],
+  ['a denial, with any code', 500, [OF_WEBHOOK, OF_POLICY], 'done', 'failed', 'refused'],
+  ['a denial, with any code', 404, [OF_WEBHOOK], 'gone', 'gone', 'refused'],
+  ['a denial, with any code', 409, [OF_WEBHOOK], 'failed', 'failed', 'refused'],
+  ['a denial, with any code', 401, [OF_POLICY], 'done', 'failed', 'refused'],
+  ['a webhook that cannot be called', 500, [said('failed calling webhook "drain.example": EOF')], 'away', 'away', 'unanswered'],
+  ['a page of a proxy that says the same', 502, ['admission webhook "a" denied the request'], 'away', 'away', 'unanswered'],
+  ['another uid', 409, OTHER_UID, 'failed', 'gone', 'gone'],
+  ['an object that was changed meanwhile', 409, CHANGED, 'failed', 'failed', 'busy'],
+])('%s (%i)', (_rule, status, bodies, condition, deletion, eviction) => {
+  for (const body of bodies) {
+    const answer = { status, body };
+    expect([deletionAnswer('condition', answer), deletionAnswer('delete', answer), evictionAnswer(answer).kind]).toEqual([
+      condition,
+      deletion,
+      eviction,
+    ]);
+  }
 });
 
 const causes = [{ reason: 'DisruptionBudget', message: 'The disruption budget web needs 1 healthy pods and has 1 currently' }];
@@ -130,9 +166,9 @@ const causes = [{ reason: 'DisruptionBudget', message: 'The disruption budget we
 test.each<[rule: string, status: number, body: ApiAnswer['body'], kind: string]>([
   ['created', 201, {}, 'accepted'],
   ['the pod does not exist', 404, {}, 'gone'],
-  ['the pod has another uid', 409, {}, 'gone'],
   ['a budget', 429, { message: 'Cannot evict pod', details: { causes } }, 'budget'],
-  ['an overloaded server', 429, { message: 'Too many requests' }, 'unanswered'],
+  ['an overloaded server', 429, { message: 'Too many requests' }, 'busy'],
+  ['API Priority and Fairness', 429, 'Too many requests, please try again later.', 'busy'],
   ['several budgets', 500, { message: 'This pod has more than one PodDisruptionBudget' }, 'several-budgets'],
   ['a failure of the server', 500, { message: 'etcdserver: request timed out' }, 'unanswered'],
   ['an expired token', 401, undefined, 'unanswered'],

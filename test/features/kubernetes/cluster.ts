@@ -79,7 +79,7 @@ export function agent(
     budgetViolated: (budget: string) => violated.push(budget),
     podEvictionRefused: (reason: string) => refused.push(reason),
   };
-  const calls = new ApiPodEvictions({ ask, queue, budgets, isAway, published, metrics }, restored);
+  const calls = new ApiPodEvictions({ ask, queue, budgets, isAway, published, metrics, pauseMs: () => 5 }, restored);
   onTestFinished(() => {
     calls.close();
   });

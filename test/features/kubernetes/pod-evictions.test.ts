@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
-import type { Outcome, VictimReading } from '../../../src/core/decide/eviction.js';
+import type { Decision, Outcome, VictimReading } from '../../../src/core/decide/eviction.js';
 import type { PodEvictionAnswer } from '../../../src/monitor/ports/node-pods.js';
 import { eventually } from '../../support/eventually.js';
 import { outcome } from '../notify/evictions.js';
 import type { Ask } from '../../../src/features/kubernetes/reports/report-ports.js';
+import { failure, type Answer } from '../../support/kubernetes/answers.js';
 import { agent, budget, cluster, type Cluster } from './cluster.js';
 import { disruption, eviction, PART, request, softEviction } from './pod.js';
 
@@ -301,6 +302,116 @@ test('a drain of a pod with a grace period of a second still asks the budget', a
   expect(queue.size).toBe(0);
 });
 
+const DENIED = failure(429, 'pods "web" is forbidden: admission webhook "evict.example" denied the request: it is moved first');
+const BUSY: Answer = { code: 429, body: 'Too many requests, please try again later.', headers: { 'retry-after': '0' } };
+const CONFLICT = failure(409, 'Operation cannot be fulfilled on poddisruptionbudgets.policy "web": the object has been modified');
+
+/** The server gives these answers to requests for evictions first. */
+function answers({ server }: Cluster, ...given: Answer[]): void {
+  server.instead = ({ path }) => (path.endsWith('/eviction') ? given.shift() : undefined);
+}
+
+test.each([softEviction(), disruption('drain')])(
+  'an admission webhook that denies the eviction is obeyed, whatever its code',
+  async (decision) => {
+    const at = await cluster();
+    answers(at, DENIED);
+    const { queue, calls, refused } = agent(at, { section: undefined });
+    const answer = calls.request(request(decision));
+    calls.stepped(decided(decision));
+    expect(await answered(answer)).toEqual({ refused: expect.stringContaining('denied the request: it is moved first') as string });
+    expect([queue.size, refused, changesOf(at)]).toEqual([0, ['refused'], ['POST']]);
+  },
+);
+
+test.each<[rule: string, first: Answer]>([
+  ['is overloaded', BUSY],
+  ['has a conflict with another program', CONFLICT],
+])('an API server that %s is asked again, and the time counts from the first request', async (_rule, first) => {
+  const at = await cluster();
+  answers(at, first, first);
+  const { queue, calls } = agent(at, { section: undefined });
+  const decision = softEviction();
+  const answer = calls.request(request(decision));
+  calls.stepped(decided(decision));
+  await eventually('it is sent', () => answer() !== 'unsent');
+  const sent = answer();
+  await eventually('it is sent again', () => changesOf(at).length > 1);
+  if (!isAnswer(answer())) expect(answer()).toEqual(sent);
+  expect(await answered(answer)).toBe('accepted');
+  expect([queue.size, changesOf(at)]).toEqual([0, ['POST', 'POST', 'POST']]);
+});
+
+test.each<[rule: string, end: (calls: ReturnType<typeof agent>['calls']) => void]>([
+  [
+    'evictd has ended the pod itself',
+    (calls) => {
+      calls.endItself(softEviction().victim.workload, sent);
+    },
+  ],
+  [
+    'the eviction is over',
+    (calls) => {
+      calls.stepped(over('abandoned', { processesLeft: 1 }));
+    },
+  ],
+  [
+    'a hard threshold is met',
+    (calls) => {
+      calls.stepped({ effects: [{ kind: 'escalate', decision: softEviction(), reason: 'hard threshold met' }], input: UNREAD });
+    },
+  ],
+  [
+    'evictd ends',
+    (calls) => {
+      calls.close();
+    },
+  ],
+])('an API server that is busy is not asked again after %s', async (_rule, end) => {
+  const at = await cluster();
+  at.server.instead = ({ path }) => (path.endsWith('/eviction') ? BUSY : undefined);
+  const { calls } = agent(at, { section: undefined });
+  const decision = softEviction();
+  const answer = calls.request(request(decision));
+  calls.stepped(decided(decision));
+  await eventually('it has asked', () => changesOf(at).length > 0);
+  end(calls);
+  expect(await answered(answer)).toBe('unanswered');
+});
+
+test.each<[rule: string, isAway: boolean, given: Answer | undefined, why: string]>([
+  ['that is known to be away', true, undefined, 'does not answer'],
+  ['that is away', false, undefined, 'does not answer'],
+  ['that fails', false, failure(500, 'etcdserver: request timed out'), 'does not answer'],
+  ['that is busy for longer than evictd waits', false, { ...BUSY, headers: { 'retry-after': '20' } }, 'answers 429'],
+])('a drain and an operator do not end a pod without an answer of an API server %s', async (_rule, isAway, given, why) => {
+  for (const reason of ['drain', 'eviction'] as const) {
+    const at = await cluster();
+    if (given === undefined) await at.server.away();
+    else answers(at, given);
+    const { queue, calls } = agent(at, { section: undefined }, 'respect', [], undefined, undefined, () => isAway);
+    const decision = disruption(reason);
+    const answer = calls.request(request(decision));
+    calls.stepped(decided(decision));
+    expect(await answered(answer)).toEqual({ refused: expect.stringContaining(`the API server ${why}`) as string });
+    expect(queue.size).toBe(0);
+  }
+});
+
+test('a drain waits for the answer of a slow API server', async () => {
+  const at = await cluster();
+  let isSent = false;
+  const ask: Ask = (call) => {
+    call.beforeSend?.();
+    isSent = true;
+    return new Promise(() => undefined);
+  };
+  const { calls } = agent({ ...at, ask }, { section: undefined });
+  const answer = calls.request(request(disruption('drain')));
+  await eventually('it is sent', () => isSent);
+  expect(answer()).toBe('unsent');
+});
+
 test('the timeout of the answer begins when the request is sent, and not while the eviction waits for the taint', async () => {
   const at = await cluster();
   at.server.answers = 'hang';
@@ -326,15 +437,14 @@ function limited(at: Cluster) {
   return { ask, next: () => waiting.shift()?.(), waits: () => eventually('a call waits', () => waiting.length > 0) };
 }
 
-test.each<[rule: string, reason: 'drain' | 'taint', isResumed: boolean, answered: number]>([
-  ['of an eviction', 'drain', false, 0],
-  ['of the read after a restart', 'drain', true, 0],
-  ['of the eviction after that read', 'drain', true, 1],
-  ['of the condition before DELETE', 'taint', false, 0],
-])('the timeout of the answer does not include the wait for the rate limit: %s', async (_rule, reason, isResumed, calls) => {
+test.each<[rule: string, decision: Decision, isResumed: boolean, answered: number]>([
+  ['of an eviction', softEviction(), false, 0],
+  ['of the read after a restart', softEviction(), true, 0],
+  ['of the eviction after that read', softEviction(), true, 1],
+  ['of the condition before DELETE', disruption('taint'), false, 0],
+])('the timeout of the answer does not include the wait for the rate limit: %s', async (_rule, decision, isResumed, calls) => {
   const at = await cluster();
   const limit = limited(at);
-  const decision = disruption(reason);
   const { calls: evictions } = agent(limit, { section: undefined });
   const answer = evictions.request(request(decision, isResumed));
   evictions.stepped(decided(decision));

@@ -1,7 +1,8 @@
 import { evictionAnswer, EVICTION_REFUSALS, type ApiEviction, type EvictionRefusal } from '../../../core/kubernetes/eviction-answer.js';
 import { HARD_GRACE_SECONDS } from '../../../core/kubernetes/pending-deletion.js';
 import { evictCall, readPodCall, podNow } from '../../../core/kubernetes/pod-call.js';
-import { disruptionTargetReason, podEvictionWay } from '../../../core/kubernetes/pod-eviction-way.js';
+import { disruptionTargetReason, podEvictionWay, signalsUnanswered } from '../../../core/kubernetes/pod-eviction-way.js';
+import { withRetryAfter } from '../../../core/kubernetes/back-off.js';
 import { budgetsPath, violatedBudgets } from '../../../core/kubernetes/violated-budgets.js';
 import type { Decision, EvictionInFlight, Outcome, VictimReading } from '../../../core/decide/eviction.js';
 import { decisionMessage } from '../../../core/message/message.js';
@@ -11,7 +12,7 @@ import type { PodEvictionAnswer, PodEvictionRequest, PodEvictions } from '../../
 import type { StepListener, StepReport } from '../../../monitor/ports/ports.js';
 import type { SentSignals } from '../../../monitor/ports/sent-signals.js';
 import type { DeletionQueue } from './deletion-queue.js';
-import { QUEUED_MS, WITHIN_MS, type Ask } from './report-ports.js';
+import { QUEUED_MS, randomPauseMs, WITHIN_MS, type Ask } from './report-ports.js';
 import { NS_PER_SECOND } from '../../../core/quantity/duration.js';
 
 export interface ApiPodEvictionsParts {
@@ -23,6 +24,8 @@ export interface ApiPodEvictionsParts {
   /** Resolves when the node has its taint and is cordoned, as far as it should, or after a second. */
   readonly published: () => Promise<void>;
   readonly metrics: Pick<Metrics, 'budgetViolated' | 'podEvictionRefused'>;
+  /** The wait before a request is made again. Left out: random. Tests wait less. */
+  readonly pauseMs?: (failures: number) => number;
 }
 
 /** The evictions in flight of the previous evictd. */
@@ -45,6 +48,8 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
   readonly #uncounted = new Map<number, Workload['kubernetes']>();
   /** Serials of evictions that the budgets permit, or whose budgets are counted. */
   readonly #settled = new Set<number>();
+  /** What the Eviction API is asked for, by uid of the pod, until evictd ends the pod itself or the eviction is over. */
+  readonly #asked = new Map<string, PodEvictionRequest>();
   /** Pods that a previous evictd killed and did not follow, and why the eviction is over, by serial. */
   readonly #killedBefore = new Map<number, string>();
 
@@ -60,13 +65,16 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     }
   }
 
-  request({ workload, cause, graceNs, isResumed }: PodEvictionRequest): () => PodEvictionAnswer {
+  request(asked: PodEvictionRequest): () => PodEvictionAnswer {
     const { queue, budgets } = this.#parts;
-    const { kubernetes: pod } = workload;
+    const { cause, isResumed } = asked;
+    const { kubernetes: pod } = asked.workload;
     if (pod === undefined) return () => 'unanswered';
     if (isResumed && queue.isSignalled(pod.uid)) return () => 'accepted'; // SIGTERM is not sent again
-    if (this.#parts.isAway()) return () => 'unanswered';
-    if (podEvictionWay(cause, budgets) === 'delete' || (isResumed && queue.stateOf(pod.uid) !== undefined)) {
+    const way = podEvictionWay(cause, budgets);
+    const waits = way === 'evict' && !signalsUnanswered(cause);
+    if (this.#parts.isAway()) return () => (waits ? NO_ANSWER : 'unanswered');
+    if (way === 'delete' || (isResumed && queue.stateOf(pod.uid) !== undefined)) {
       const askedNs = process.hrtime.bigint();
       return () => this.#deletionAnswer(pod.uid, askedNs);
     }
@@ -74,8 +82,10 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     const set = (given: PodEvictionAnswer): void => {
       answer = given;
     };
-    void this.#evict(pod, graceNs, isResumed, set).then(set);
-    return () => answer;
+    this.#asked.set(pod.uid, asked);
+    void this.#evict(pod, asked, set).then(set);
+    if (!waits) return () => answer;
+    return () => (answer === 'unanswered' ? NO_ANSWER : typeof answer === 'object' && 'sentNs' in answer ? 'unsent' : answer);
   }
 
   endItself({ kubernetes: pod }: Workload, send: () => boolean): void {
@@ -85,6 +95,7 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
       return;
     }
     const { queue } = this.#parts;
+    this.#asked.delete(pod.uid);
     this.#addDeletion(decision, secondsOf(decision.graceNs), this.#evictionWay(decision) === 'evict');
     if (!send()) return;
     queue.signalled(pod.uid);
@@ -100,6 +111,7 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
       if (effect.kind === 'evict') {
         this.#decided(effect.decision);
       } else if (effect.kind === 'escalate') {
+        this.#asked.delete(podOf(effect.decision)?.uid ?? '');
         this.#addDeletion(effect.decision, HARD_GRACE_SECONDS, true);
         this.#owesCount(effect.decision);
       } else if (effect.kind === 'outcome') this.#over(effect.outcome);
@@ -108,6 +120,7 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
   }
 
   close(): void {
+    this.#asked.clear();
     this.#parts.queue.close();
   }
 
@@ -173,6 +186,7 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     const pod = podOf(decision);
     for (const serials of [this.#uncounted, this.#settled]) serials.delete(decision.serial);
     if (pod === undefined) return;
+    this.#asked.delete(pod.uid);
     if (this.#decisions.get(pod.uid)?.serial === decision.serial) this.#decisions.delete(pod.uid);
     const hasEnded = processesLeft === 0 || this.#killedBefore.get(decision.serial) === abandoned;
     const isEvicted = result === 'abandoned' ? hasEnded : result !== 'vanished';
@@ -190,33 +204,45 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     }
   }
 
-  /** Begins when the step is over: the taint comes first. */
+  /** Begins when the step is over: the taint comes first. A server that is busy is asked again, as long as the answer is waited for. */
   async #evict(
     pod: NonNullable<Workload['kubernetes']>,
-    graceNs: bigint,
-    isResumed: boolean,
+    asked: PodEvictionRequest,
     set: (answer: PodEvictionAnswer) => void,
   ): Promise<PodEvictionAnswer> {
-    const { ask, published } = this.#parts;
+    const { ask, published, pauseMs = randomPauseMs } = this.#parts;
+    let sentNs: bigint | undefined;
     const beforeSend = (): void => {
-      set({ sentNs: process.hrtime.bigint() });
+      sentNs ??= process.hrtime.bigint();
+      set({ sentNs });
     };
     const limits = { withinMs: WITHIN_MS, queuedMs: QUEUED_MS, beforeSend };
     try {
       await Promise.resolve(); // the rest of the step sets the taint
       await published();
-      if (isResumed) {
+      if (asked.isResumed) {
         const now = podNow((await ask({ ...readPodCall(pod), ...limits })).body);
+        sentNs = undefined;
         set('unsent');
         if (now?.uid === pod.uid && now.graceSeconds !== undefined) return this.#accepted(pod);
       }
-      const answer = evictionAnswer(await ask({ ...evictCall(pod, secondsOf(graceNs)), ...limits }));
-      if (isRefusal(answer)) this.#parts.metrics.podEvictionRefused(answer.kind);
-      const given = answerOf(answer);
-      return given === 'accepted' ? this.#accepted(pod) : given;
+      for (let failures = 1; ; failures += 1) {
+        const answer = evictionAnswer(await ask({ ...evictCall(pod, secondsOf(asked.graceNs)), ...limits }));
+        if (answer.kind !== 'busy') return this.#answered(pod, answer);
+        const waitMs = withRetryAfter(pauseMs(failures), answer.retryAfterSeconds);
+        if (!signalsUnanswered(asked.cause) && sinceMs(sentNs) + waitMs > WITHIN_MS) return { refused: `the API server ${answer.why}` };
+        await new Promise((resolve) => setTimeout(resolve, waitMs).unref());
+        if (this.#asked.get(pod.uid) !== asked) return 'unanswered';
+      }
     } catch {
-      return 'unanswered'; // the client has counted it, and evictd signals the processes itself
+      return 'unanswered'; // the client has counted it
     }
+  }
+
+  #answered(pod: NonNullable<Workload['kubernetes']>, answer: Exclude<ApiEviction, { readonly kind: 'busy' }>): PodEvictionAnswer {
+    if (isRefusal(answer)) this.#parts.metrics.podEvictionRefused(answer.kind);
+    const given = answerOf(answer);
+    return given === 'accepted' ? this.#accepted(pod) : given;
   }
 
   #accepted({ uid }: NonNullable<Workload['kubernetes']>): 'accepted' {
@@ -226,7 +252,10 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
   }
 }
 
-function answerOf(answer: ApiEviction): PodEvictionAnswer {
+/** A drain, or the eviction of an operator: it is tried again. */
+const NO_ANSWER: PodEvictionAnswer = { refused: 'the API server does not answer' };
+
+function answerOf(answer: Exclude<ApiEviction, { readonly kind: 'busy' }>): PodEvictionAnswer {
   switch (answer.kind) {
     case 'accepted':
     case 'gone':
@@ -253,6 +282,10 @@ export function podOf({ victim, dryRun }: Decision): Workload['kubernetes'] {
 /** Some of its processes have got a signal. One that was refused, or that evictd lacks a resource for, has an error. */
 function isSignalled({ signalledAtNs, error, passing }: VictimReading): boolean {
   return signalledAtNs !== undefined && (error === undefined || passing === 'in part');
+}
+
+function sinceMs(sentNs = process.hrtime.bigint()): number {
+  return Number(process.hrtime.bigint() - sentNs) / 1e6;
 }
 
 function secondsOf(graceNs: bigint): number {
