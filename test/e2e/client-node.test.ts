@@ -15,11 +15,12 @@ import {
   V1SelfSubjectAccessReview,
   V1SelfSubjectAccessReviewSpec,
   Watch,
+  type CoreV1Event,
   type EventsV1Event,
 } from '@kubernetes/client-node';
 import { expect, onTestFinished, test } from 'vitest';
 import { parseTaint } from '../../src/core/disruption/taint.js';
-import { nextEvent, NO_EVENTS } from '../../src/core/kubernetes/event-series.js';
+import { coreEventCall, nextEvent, NO_EVENTS } from '../../src/core/kubernetes/event-series.js';
 import { conditionPatch, nodePath } from '../../src/core/kubernetes/node-condition-patch.js';
 import { cordonPatch, taintPatch } from '../../src/core/kubernetes/node-spec-patch.js';
 import { deleteCall, disruptionTarget, evictCall, podStatusCall, readPodCall, type ApiCall } from '../../src/core/kubernetes/pod-call.js';
@@ -90,6 +91,8 @@ const series = (): ApiCall | undefined => {
   return nextEvent(state, EVENT, SOURCE, { ms: TIME.ms + 60_000, text: '2026-01-02T03:05:05.000000Z' }).call;
 };
 
+const inCore = (call: ApiCall | undefined): ApiCall | undefined => call && coreEventCall(call);
+
 test.each<[what: string, evictd: Make, clientNode: Make]>([
   ['reads a pod', asked(() => readPodCall(POD)), (of) => core(of).readNamespacedPod(POD)],
   [
@@ -159,6 +162,21 @@ test.each<[what: string, evictd: Make, clientNode: Make]>([
       config
         .makeApiClient(EventsV1Api)
         .createNamespacedEvent({ namespace: POD.namespace, body: body({ config, ...of }) as unknown as EventsV1Event }),
+  ],
+  [
+    'creates an event of the core group',
+    asked(() => inCore(event())),
+    (of) => core(of).createNamespacedEvent({ namespace: POD.namespace, body: body(of) as unknown as CoreV1Event }),
+  ],
+  [
+    'continues the series of an event of the core group',
+    asked(() => inCore(series())),
+    (of) => {
+      const {
+        metadata: { name },
+      } = event()?.body as { metadata: { name: string } };
+      return core(of).patchNamespacedEvent({ name, namespace: POD.namespace, body: body(of) }, patchBy(PatchStrategy.MergePatch));
+    },
   ],
   [
     'continues the series of an event',

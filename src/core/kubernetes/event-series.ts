@@ -137,5 +137,33 @@ function seriesCall({ namespace, name, count }: Series, { text }: EventTime): Ap
 }
 
 function eventsPath(namespace: string): string {
-  return `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/events`;
+  return `${GROUP}namespaces/${encodeURIComponent(namespace)}/events`;
+}
+
+interface EventBody {
+  readonly regarding?: unknown;
+  readonly note?: unknown;
+  readonly reportingController?: string;
+  readonly reportingInstance?: string;
+}
+
+const GROUP = '/apis/events.k8s.io/v1/';
+
+/**
+ * The same call for an event in the core group. A kubelet's credential permits events only there (NodeRules in
+ * plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go, v1.36.2). Both groups have the same objects, with other names of fields
+ * (pkg/apis/events/v1/conversion.go).
+ */
+export function coreEventCall(call: ApiCall): ApiCall {
+  const path = call.path.replace(GROUP, '/api/v1/');
+  if (call.method !== 'POST') return { ...call, path };
+  const { regarding: involvedObject, note: message, reportingController, ...rest } = call.body as EventBody;
+  const source = { component: reportingController, host: rest.reportingInstance };
+  const body = { ...rest, apiVersion: 'v1', involvedObject, message, reportingComponent: reportingController, source };
+  return { ...call, path, body };
+}
+
+/** Whether the path of a call is one of events, in either group. */
+export function isOfEvents(path: string): boolean {
+  return path.startsWith(GROUP) || /^\/api\/v1\/namespaces\/[^/]+\/events(\/|$)/.test(path);
 }

@@ -14,11 +14,14 @@ export interface AccessAttributes {
 
 export interface NeededAccess {
   readonly attributes: AccessAttributes;
+  /** What evictd uses where `attributes` are refused. Left out: nothing. */
+  readonly orElse?: AccessAttributes;
   /** What happens without it. */
   readonly without: string;
 }
 
 const RESTARTED = 'the kubelet starts an evicted pod again';
+const EVENTS = 'events.k8s.io';
 const CORDON = 'evictd drain does not cordon the node in the cluster';
 
 /**
@@ -33,7 +36,7 @@ export function neededAccess(
 ): readonly NeededAccess[] {
   const pods = { resource: 'pods' };
   const node = { resource: 'nodes', name: nodeName };
-  const events = { group: 'events.k8s.io', resource: 'events' };
+  const events = { group: EVENTS, resource: 'events' };
   // The Node authorizer permits a kubelet to list only the pods of its node (AuthorizeNodeWithSelectors, v1.32).
   const ofNode = { fieldSelector: { requirements: [{ key: 'spec.nodeName', operator: 'In', values: [nodeName] }] } };
   const needed: readonly (readonly [without: string, isUsed: boolean, ...attributes: AccessAttributes[]])[] = [
@@ -51,7 +54,13 @@ export function neededAccess(
     ],
     ['there are no events', true, { verb: 'create', ...events }, { verb: 'patch', ...events }],
   ];
-  return needed.flatMap(([without, isUsed, ...attributes]) => (isUsed ? attributes.map((each) => ({ attributes: each, without })) : []));
+  return needed.flatMap(([without, isUsed, ...attributes]) => (isUsed ? attributes.map((each) => neededOf(each, without)) : []));
+}
+
+/** A kubelet's credential permits events in the core group only. */
+function neededOf(attributes: AccessAttributes, without: string): NeededAccess {
+  const { group, ...rest } = attributes;
+  return { attributes, without, ...(group === EVENTS && { orElse: rest }) };
 }
 
 /** The access that evictd needs to count violated budgets. It is optional: a kubelet's credential does not permit it. */

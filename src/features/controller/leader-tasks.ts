@@ -59,7 +59,7 @@ export class LeaderTasks {
       return ms;
     };
     const ask: ApiClient['ask'] = async (call) => client.ask({ ...call, withinMs: Math.min(call.withinMs, leftMs()), beforeSend: leftMs });
-    this.#events = new PodEvents({ ask, nodeName: identity });
+    this.#events = new PodEvents({ ask, nodeName: identity, log });
     const acting = {
       ...{ log, count: metrics.count },
       ask: (call: ApiCall) => ask({ ...call, withinMs: REQUEST_MS }),

@@ -274,9 +274,10 @@ test('the deletion of a pod comes before events, also where its namespace or nam
     body: { metadata: { name: 'e' } },
     withinMs: 5_000,
   });
+  await client.ask({ method: 'PATCH', path: '/api/v1/namespaces/pods/events/web.1', body: {}, withinMs: 5_000 });
   await client.ask({ method: 'DELETE', path: '/api/v1/namespaces/events/pods/events-1', withinMs: 5_000 });
   await client.ask(GET);
-  expect(take.mock.calls.map(([urgency]) => urgency)).toEqual([2, 0, 1]);
+  expect(take.mock.calls.map(([urgency]) => urgency)).toEqual([2, 2, 0, 1]);
   take.mockRestore();
 });
 

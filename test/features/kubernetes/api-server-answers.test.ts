@@ -15,6 +15,7 @@ type Call = Parameters<Cluster['client']['ask']>[0];
 const WITHIN = { withinMs: 10_000 };
 const PODS = `/api/v1/namespaces/${PART.namespace}/pods`;
 const POD = `${PODS}/${PART.name}`;
+const EVENTS = `/apis/events.k8s.io/v1/namespaces/${PART.namespace}/events`;
 const MERGE = 'application/merge-patch+json';
 const STRATEGIC = 'application/strategic-merge-patch+json';
 
@@ -158,6 +159,18 @@ test.each<[rule: string, call: Omit<Call, 'withinMs'>, code: number, message: Re
     },
     403,
     /is not allowed to modify taints/,
+  ],
+  [
+    'creates an event in the group events.k8s.io',
+    { method: 'POST', path: EVENTS, body: { metadata: { name: 'a' } } },
+    403,
+    /API group "events.k8s.io" in the name/,
+  ],
+  [
+    'creates an event in the core group',
+    { method: 'POST', path: EVENTS.replace('apis/events.k8s.io', 'api'), body: { metadata: { name: 'a' } } },
+    422,
+    /Event /,
   ],
   ['lists budgets', { method: 'GET', path: budgetsPath(PART.namespace) }, 403, /cannot list resource "poddisruptionbudgets"/],
 ])("a kubelet's credential %s", async (_rule, call, code, message) => {

@@ -5,13 +5,11 @@ import type { StepInput } from '../../../src/core/decide/step-input.js';
 import type { ConditionType } from '../../../src/core/signal/signal.js';
 import { ClusterReports } from '../../../src/features/kubernetes/reports/cluster-reports.js';
 import { NodeReport, type NodeReportParts } from '../../../src/features/kubernetes/reports/node-report.js';
-import { PodEvents } from '../../../src/features/kubernetes/reports/pod-events.js';
-import { input, observations, SECOND, threshold } from '../../core/support.js';
+import { input, observations, SECOND } from '../../core/support.js';
 import { startKubelet } from '../../support/kubernetes/kubelet.js';
 import { eventually } from '../../support/eventually.js';
-import { outcome } from '../notify/evictions.js';
 import { cluster, type Cluster } from './cluster.js';
-import { eviction, request, softEviction } from './pod.js';
+import { request, softEviction } from './pod.js';
 
 const TAINT = { key: 'evictd.dev/memory-pressure', value: '', effect: 'NoSchedule' } as const;
 const OTHER = { key: 'team', value: 'a', effect: 'NoExecute' };
@@ -501,35 +499,6 @@ test('the taint is set before a soft eviction', async () => {
   await eventually('it is answered', () => answer() === 'accepted');
   const [node, pod] = ['/api/v1/nodes/node-1', '/api/v1/namespaces/shop/pods/web'];
   expect(asked.filter((call) => !call.includes('/events'))).toEqual([`GET ${node}`, `PATCH ${node}`, `POST ${pod}/eviction`]);
-});
-
-test('an eviction is an event in the namespace of its pod, a threshold is one of the node, and repetitions are one series', async () => {
-  const at = await cluster();
-  const events = new PodEvents({ ask: at.ask, nodeName: 'node-1', pauseMs: () => 5 });
-  onTestFinished(() => {
-    events.close();
-  });
-  const hard = threshold('memory.available', '100Mi');
-  const observation = { available: 1n, capacity: 2n, timeNs: undefined, source: 'test' };
-  const attempt = { kind: 'attempt', resource: 'memory', threshold: hard, observation } as const;
-  events.stepped({ effects: [attempt, { kind: 'evict', decision: eviction() }, attempt] });
-  events.stepped({ effects: [{ kind: 'outcome', outcome: { ...outcome(eviction(), 'failed'), error: 'refused' } }] });
-  await eventually('they are sent', () => at.server.store.list('events').length === 3);
-  const [ofNode, evicted, failed] = at.server.store.list('events');
-  expect(ofNode).toMatchObject({
-    metadata: { namespace: 'default' },
-    reason: 'EvictionThresholdMet',
-    note: 'Attempting to reclaim memory',
-  });
-  expect(evicted).toMatchObject({
-    metadata: { namespace: 'shop', name: expect.stringMatching(/^web\.[0-9a-f]+$/) as string },
-    eventTime: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/) as string,
-    reportingController: 'evictd.dev/evictd',
-    reportingInstance: 'node-1',
-    regarding: { apiVersion: 'v1', kind: 'Pod', namespace: 'shop', name: 'web', uid: 'u-1' },
-    ...{ type: 'Warning', reason: 'Evicted', action: 'Evict', note: expect.stringContaining('memory.available 12MiB < 100Mi') as string },
-  });
-  expect(failed).toMatchObject({ reason: 'EvictionFailed', note: expect.stringContaining('refused') as string });
 });
 
 test('the test server refuses what a real one refuses: a malformed event, condition, eviction and taint', async () => {

@@ -215,13 +215,14 @@ export class FakeApiServer {
     if (resource.kind === 'SelfSubjectAccessReview') {
       const asked = (object.spec?.resourceAttributes ?? {}) as {
         verb: Verb;
+        group?: string;
         resource: string;
         subresource?: string;
         name?: string;
         namespace?: string;
         fieldSelector?: { readonly requirements: readonly { readonly key: string; readonly values: readonly string[] }[] };
       };
-      const known = RESOURCES.find(({ name }) => name === asked.resource);
+      const known = RESOURCES.find(({ name, group }) => name === asked.resource && group === (asked.group ?? ''));
       // A requirement with one value is compared for equality (registry/authorization/util).
       const fieldSelector = asked.fieldSelector?.requirements.map(({ key, values }) => `${key}=${values.join()}`).join() ?? null;
       const about = { namespace: undefined, subresource: undefined, name: undefined, ...asked, fieldSelector };

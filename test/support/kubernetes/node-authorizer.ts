@@ -27,7 +27,7 @@ export const authorise: Authorise = (user, verb, target, store) => {
   if (user !== KUBELET) return true;
   const { resource, subresource, namespace, name, fieldSelector } = target;
   const may = (...verbs: readonly Verb[]): boolean => verbs.includes(verb);
-  switch (resource.name) {
+  switch (resource.group === '' ? resource.name : `${resource.name}.${resource.group}`) {
     case 'pods':
       if (subresource === 'status') return may('update', 'patch');
       if (subresource === 'eviction') return may('create');
@@ -40,11 +40,11 @@ export const authorise: Authorise = (user, verb, target, store) => {
         (may('get') && name === NODE) ||
         (may('list', 'watch') && requires(fieldSelector, 'metadata.name'))
       );
-    case 'leases':
+    case 'leases.coordination.k8s.io':
       return namespace === 'kube-node-lease' && (may('create') || (may('get', 'update', 'patch', 'delete') && name === NODE));
     case 'events':
       return may('create', 'update', 'patch');
-    case 'selfsubjectaccessreviews':
+    case 'selfsubjectaccessreviews.authorization.k8s.io':
       return may('create');
     default:
       return false;

@@ -14,6 +14,7 @@ export const RESOURCES: readonly Resource[] = [
   { name: 'nodes', kind: 'Node', group: '', namespaced: false, shortNames: ['no'] },
   { name: 'namespaces', kind: 'Namespace', group: '', namespaced: false, shortNames: ['ns'] },
   { name: 'poddisruptionbudgets', kind: 'PodDisruptionBudget', group: 'policy', namespaced: true, shortNames: ['pdb'] },
+  { name: 'events', kind: 'Event', group: '', namespaced: true, shortNames: ['ev'] },
   { name: 'events', kind: 'Event', group: 'events.k8s.io', namespaced: true, shortNames: ['ev'] },
   { name: 'leases', kind: 'Lease', group: 'coordination.k8s.io', namespaced: true },
   { name: 'selfsubjectaccessreviews', kind: 'SelfSubjectAccessReview', group: 'authorization.k8s.io', namespaced: false },

@@ -62,7 +62,7 @@ export function watched<T>(value: T, unread: Set<string>, at = ''): T {
 
 /** The answer to an object that is none of its kind, has an unknown field, or is no event as the server demands. undefined: it is fine. */
 export function refusalOf(kind: string, object: ApiObject): Answer | undefined {
-  const name = SCHEMAS[kind];
+  const name = kind === 'Event' && object.apiVersion === 'v1' ? 'CoreV1Event' : SCHEMAS[kind];
   if (name === undefined) return undefined;
   const validate = schemaOf(name);
   const unread = new Set<string>();
@@ -73,9 +73,14 @@ export function refusalOf(kind: string, object: ApiObject): Answer | undefined {
   return why === undefined ? undefined : invalid(why);
 }
 
-/** As pkg/apis/core/validation/events.go demands of a new event of events.k8s.io/v1. */
-function eventProblem({ metadata, regarding, ...event }: ApiObject): string | undefined {
-  const { namespace = 'default' } = (regarding ?? {}) as { readonly namespace?: string };
+/** As pkg/apis/core/validation/events.go demands of a new event of events.k8s.io/v1, and of one of v1 with eventTime. */
+function eventProblem({ metadata, regarding, involvedObject = regarding, ...given }: ApiObject): string | undefined {
+  const event: Record<string, unknown> = {
+    ...given,
+    note: given.note ?? given.message,
+    reportingController: given.reportingController ?? given.reportingComponent,
+  };
+  const { namespace = 'default' } = (involvedObject ?? {}) as { readonly namespace?: string };
   if (namespace !== metadata.namespace) return 'involvedObject.namespace: does not match event.namespace';
   for (const [field, most] of [
     ['reportingController', 253],

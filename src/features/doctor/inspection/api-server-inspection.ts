@@ -1,5 +1,12 @@
 import type { KubernetesConfig } from '../../../core/kubernetes/kubernetes-config.js';
-import { accessText, BUDGETS_ACCESS, COULD_RUN_ACCESS, EXCESSIVE_ACCESS, neededAccess } from '../../../core/kubernetes/needed-access.js';
+import {
+  accessText,
+  BUDGETS_ACCESS,
+  COULD_RUN_ACCESS,
+  EXCESSIVE_ACCESS,
+  neededAccess,
+  type NeededAccess,
+} from '../../../core/kubernetes/needed-access.js';
 import type { ApiServer } from '../../../node/api-server.js';
 import type { ApiServerFacts } from '../machine-facts.js';
 
@@ -22,8 +29,8 @@ export async function examineApiServer(
     countsBudgets: undefined,
     controllers,
   };
-  const refusedOf = async ({ attributes, without }: ReturnType<typeof neededAccess>[number]) =>
-    (await apiServer.mayDo(attributes)) ? [] : [{ access: accessText(attributes), without }];
+  const refusedOf = async ({ attributes, orElse, without }: NeededAccess) =>
+    (await apiServer.mayDo(attributes)) || (orElse && (await apiServer.mayDo(orElse))) ? [] : [{ access: accessText(attributes), without }];
   try {
     const [pod] = apiServer.pods();
     const refused = (await Promise.all(neededAccess(config, nodeName, pod).map(refusedOf))).flat();

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import { isDeepStrictEqual } from 'node:util';
+import { isOfEvents } from '../../../core/kubernetes/event-series.js';
 import { EvictdError } from '../../../errors.js';
 import { formatJson, parseJson, type Json } from '../../../kubernetes/json.js';
 import { aborted } from './aborted.js';
@@ -189,7 +190,7 @@ function reasonOf(error: unknown): string {
 
 /** What keeps pods gone comes first; events are last. */
 function urgencyOf({ method, path }: ApiRequest): number {
-  if (path.startsWith('/apis/events.k8s.io/')) return 2;
+  if (isOfEvents(path)) return 2;
   return method !== 'GET' && path.includes('/pods/') ? 0 : 1;
 }
 

@@ -58,7 +58,7 @@ export class ClusterReports implements StepListener, PodEvictions {
       const nothing = { kubeconfig, taint: undefined, conditions: 'none' } as const;
       return new NodeReport({ ask: clients.ask(kubeconfig), nodeName, config: nothing, section, isLeaving: true, bootId, log });
     });
-    this.#events = isLeaving ? undefined : new PodEvents({ ask, nodeName });
+    this.#events = isLeaving ? undefined : new PodEvents({ ask, nodeName, log });
     const published = (): Promise<void> => this.#node.published();
     this.#evictions = new ApiPodEvictions({ ask, queue: this.#queue, budgets: config.budgets, isAway, published, metrics }, restored);
   }

@@ -1,8 +1,17 @@
 import type { Effect } from '../../../core/decide/effect.js';
-import { NO_EVENTS, nextEvent, type ClusterEvent, type EventSource, type EventState } from '../../../core/kubernetes/event-series.js';
+import { answerText, type ApiAnswer } from '../../../core/kubernetes/eviction-answer.js';
+import {
+  coreEventCall,
+  NO_EVENTS,
+  nextEvent,
+  type ClusterEvent,
+  type EventSource,
+  type EventState,
+} from '../../../core/kubernetes/event-series.js';
 import type { ApiCall } from '../../../core/kubernetes/pod-call.js';
 import { decisionMessage, outcomeMessage } from '../../../core/message/message.js';
 import type { Workload } from '../../../core/workload/workload.js';
+import type { Log } from '../../../log/log.js';
 import type { StepListener } from '../../../monitor/ports/ports.js';
 import { randomPauseMs, WITHIN_MS, type Ask } from './report-ports.js';
 import { podOf } from './pod-evictions.js';
@@ -10,6 +19,7 @@ import { podOf } from './pod-evictions.js';
 export interface PodEventsParts {
   readonly ask: Ask;
   readonly nodeName: string;
+  readonly log: Pick<Log, 'warn'>;
   /** Left out: random. Tests wait less. */
   readonly pauseMs?: (failures: number) => number;
 }
@@ -23,6 +33,9 @@ export class PodEvents implements StepListener {
   #state: EventState = NO_EVENTS;
   readonly #queue: ApiCall[] = [];
   #isSending = false;
+  /** The credential permits events in the core group only, as a kubelet's. */
+  #isOfCore = false;
+  #isRefused = false;
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -55,21 +68,41 @@ export class PodEvents implements StepListener {
     if (!this.#isSending) void this.#send(1);
   }
 
-  /** Only 429, 5xx and no answer are tried again: any other refusal would be repeated. */
+  /**
+   * Only 429, 5xx and no answer are tried again: any other refusal would be repeated. Without the permission in the group events.k8s.io
+   * (403) the core group follows.
+   */
   async #send(attempt: number): Promise<void> {
     const { ask, pauseMs = randomPauseMs } = this.parts;
     const [call] = this.#queue;
     this.#isSending = call !== undefined;
     if (call === undefined) return;
-    const answer = await ask({ ...call, withinMs: WITHIN_MS }).catch(() => undefined);
+    const answer = await ask({ ...(this.#isOfCore ? coreEventCall(call) : call), withinMs: WITHIN_MS }).catch(() => undefined);
     if (answer !== undefined && answer.status !== 429 && answer.status < 500) {
-      this.#queue.shift();
+      const isOtherGroup = answer.status === FORBIDDEN && !this.#isOfCore;
+      if (answer.status === FORBIDDEN) this.#isOfCore = isOtherGroup;
+      if (!isOtherGroup) this.#answered(answer);
       void this.#send(1);
       return;
     }
     if (!this.#isClosed) this.#timer = setTimeout(() => void this.#send(attempt + 1), pauseMs(attempt)).unref();
   }
+
+  /** The call is over. */
+  #answered(answer: ApiAnswer): void {
+    this.#queue.shift();
+    const isRefused = answer.status === FORBIDDEN;
+    if (isRefused && !this.#isRefused && !this.#isClosed) {
+      this.parts.log.warn(`the API server refuses events, and they are lost: it ${answerText(answer)}`, {
+        code: 'EVICTD_KUBERNETES_EVENTS',
+        hint: 'evictd doctor names permissions that are missing',
+      });
+    }
+    this.#isRefused = isRefused;
+  }
 }
+
+const FORBIDDEN = 403;
 
 /** undefined: none for this effect. */
 function eventOf(effect: Effect, nodeName: string): ClusterEvent | undefined {

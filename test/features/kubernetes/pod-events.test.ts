@@ -1,0 +1,101 @@
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { PodEvents } from '../../../src/features/kubernetes/reports/pod-events.js';
+import { threshold } from '../../core/support.js';
+import { eventually } from '../../support/eventually.js';
+import { outcome } from '../notify/evictions.js';
+import { cluster, type Cluster } from './cluster.js';
+import { eviction, PART } from './pod.js';
+
+function podEvents(at: Cluster) {
+  const log: string[] = [];
+  const warn = (line: string): number => log.push(line);
+  const events = new PodEvents({ ask: at.ask, nodeName: 'node-1', log: { warn }, pauseMs: () => 5 });
+  onTestFinished(() => {
+    events.close();
+  });
+  return { events, log };
+}
+
+test('an eviction is an event in the namespace of its pod, a threshold is one of the node, and repetitions are one series', async () => {
+  const at = await cluster();
+  const { events } = podEvents(at);
+  const hard = threshold('memory.available', '100Mi');
+  const observation = { available: 1n, capacity: 2n, timeNs: undefined, source: 'test' };
+  const attempt = { kind: 'attempt', resource: 'memory', threshold: hard, observation } as const;
+  events.stepped({ effects: [attempt, { kind: 'evict', decision: eviction() }, attempt] });
+  events.stepped({ effects: [{ kind: 'outcome', outcome: { ...outcome(eviction(), 'failed'), error: 'refused' } }] });
+  await eventually('they are sent', () => at.server.store.list('events').length === 3);
+  const [ofNode, evicted, failed] = at.server.store.list('events');
+  expect(ofNode).toMatchObject({
+    metadata: { namespace: 'default' },
+    reason: 'EvictionThresholdMet',
+    note: 'Attempting to reclaim memory',
+  });
+  expect(evicted).toMatchObject({
+    metadata: { namespace: 'shop', name: expect.stringMatching(/^web\.[0-9a-f]+$/) as string },
+    eventTime: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/) as string,
+    reportingController: 'evictd.dev/evictd',
+    reportingInstance: 'node-1',
+    regarding: { apiVersion: 'v1', kind: 'Pod', namespace: 'shop', name: 'web', uid: 'u-1' },
+    ...{ type: 'Warning', reason: 'Evicted', action: 'Evict', note: expect.stringContaining('memory.available 12MiB < 100Mi') as string },
+  });
+  expect(failed).toMatchObject({ reason: 'EvictionFailed', note: expect.stringContaining('refused') as string });
+});
+
+test("a kubelet's credential may create and continue events in the core group only, and that is found out once", async () => {
+  const at = await cluster({ token: 'kubelet-token' });
+  const { events, log } = podEvents(at);
+  const { namespace, name, uid } = PART;
+  const event = {
+    regarding: { kind: 'Pod', namespace, name, uid },
+    type: 'Warning',
+    reason: 'Evicted',
+    action: 'Evict',
+    note: 'x',
+  } as const;
+  events.add(event);
+  await eventually('it is sent', () => at.server.store.list('events').length === 1);
+  expect(at.server.store.list('events')).toMatchObject([
+    {
+      apiVersion: 'v1',
+      involvedObject: { apiVersion: 'v1', kind: 'Pod', namespace: 'shop', name: 'web', uid: 'u-1' },
+      ...{ reportingComponent: 'evictd.dev/evictd', reportingInstance: 'node-1', message: 'x', reason: 'Evicted', action: 'Evict' },
+      source: { component: 'evictd.dev/evictd', host: 'node-1' },
+    },
+  ]);
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61_000 });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  events.add(event);
+  await eventually('its series is sent', () => at.server.store.list('events')[0]?.series !== undefined);
+  expect(at.server.store.list('events')[0]?.series).toMatchObject({ count: 2 });
+  expect(at.server.received.map(({ method, path }) => `${method} ${path.split('/shop')[0] ?? ''}`)).toEqual([
+    'POST /apis/events.k8s.io/v1/namespaces',
+    'POST /api/v1/namespaces',
+    'PATCH /api/v1/namespaces',
+  ]);
+  expect(log).toEqual([]);
+});
+
+test('a credential without a permission for events is logged once, and once more after it was granted and taken away', async () => {
+  const at = await cluster();
+  const { events, log } = podEvents(at);
+  const add = async (uid: string, requests: number): Promise<void> => {
+    at.server.received.length = 0;
+    const regarding = { kind: 'Pod', namespace: 'shop', name: 'web', uid } as const;
+    events.add({ regarding, type: 'Warning', reason: 'Evicted', action: 'Evict', note: 'x' });
+    await eventually('it is answered', () => at.server.received.length === requests);
+  };
+  at.server.authorise = () => false;
+  await add('a', 2);
+  await add('b', 2);
+  await eventually('it is logged', () => log.length > 0);
+  at.server.authorise = () => true;
+  await add('c', 1);
+  at.server.authorise = () => false;
+  await add('d', 2);
+  await eventually('it is logged again', () => log.length > 1);
+  const line = expect.stringMatching(/^the API server refuses events, and they are lost: it answers 403: events is forbidden/) as string;
+  expect(log).toEqual([line, line]);
+});
