@@ -1,4 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
+import type { Effect } from '../../../src/core/decide/effect.js';
+import type { VictimReading } from '../../../src/core/decide/eviction.js';
 import { PodEvents } from '../../../src/features/kubernetes/reports/pod-events.js';
 import { threshold } from '../../core/support.js';
 import { eventually } from '../../support/eventually.js';
@@ -16,14 +18,46 @@ function podEvents(at: Cluster) {
   return { events, log };
 }
 
+const FAILED = { kind: 'outcome', outcome: { ...outcome(eviction(), 'failed'), error: 'refused' } } as const;
+
+/** What a step has read of the victim. Left out: there is none. */
+function reads(reading?: Partial<VictimReading>) {
+  const nothing = { processes: 1, usageBytes: 0n, removed: false, vanished: false, error: undefined, signalledAtNs: undefined };
+  return { victims: new Map(reading === undefined ? [] : [[eviction().serial, { ...nothing, ...reading }]]) };
+}
+
+const WAITS = { signalledAtNs: 1n, unanswered: true } as const;
+const GOES_ON = { signalledAtNs: 1n };
+
+test.each<[rule: string, readings: readonly Partial<VictimReading>[], over: readonly Effect[], reasons: readonly string[]]>([
+  ['is published with the signal, and once', [{}, GOES_ON, GOES_ON], [], ['Evicted']],
+  ['is published when the API server has accepted it', [WAITS, WAITS, GOES_ON], [], ['Evicted']],
+  ['is not published before', [{}, WAITS, WAITS], [], []],
+  ['that a budget refuses was none', [WAITS, { ...GOES_ON, error: 'its budget', refused: true }], [FAILED], ['EvictionFailed']],
+  ['whose signal is refused was none', [{}, { error: 'it is protected' }], [FAILED], ['EvictionFailed']],
+  ['that has failed after its signal was one', [GOES_ON, GOES_ON], [FAILED], ['Evicted', 'EvictionFailed']],
+  ['of which some processes got the signal is published', [{ ...GOES_ON, error: 'EPERM', passing: 'in part' }], [], ['Evicted']],
+])('an eviction %s', async (_rule, readings, over, reasons) => {
+  const at = await cluster();
+  const { events } = podEvents(at);
+  events.stepped({ effects: [{ kind: 'evict', decision: eviction() }], input: reads() });
+  for (const reading of readings.slice(0, -1)) events.stepped({ effects: [], input: reads(reading) });
+  events.stepped({ effects: over, input: reads(readings.at(-1)) });
+  events.add({ regarding: { kind: 'Node', name: 'node-1' }, type: 'Normal', reason: 'Last', action: 'Last', note: 'x' });
+  const published = () => at.server.store.list('events').map(({ reason }) => reason);
+  await eventually('the last one is sent', () => published().includes('Last'));
+  expect(published()).toEqual([...reasons, 'Last']);
+});
+
 test('an eviction is an event in the namespace of its pod, a threshold is one of the node, and repetitions are one series', async () => {
   const at = await cluster();
   const { events } = podEvents(at);
   const hard = threshold('memory.available', '100Mi');
   const observation = { available: 1n, capacity: 2n, timeNs: undefined, source: 'test' };
   const attempt = { kind: 'attempt', resource: 'memory', threshold: hard, observation } as const;
-  events.stepped({ effects: [attempt, { kind: 'evict', decision: eviction() }, attempt] });
-  events.stepped({ effects: [{ kind: 'outcome', outcome: { ...outcome(eviction(), 'failed'), error: 'refused' } }] });
+  events.stepped({ effects: [attempt, { kind: 'evict', decision: eviction() }, attempt], input: reads() });
+  events.stepped({ effects: [], input: reads({ signalledAtNs: 1n }) });
+  events.stepped({ effects: [FAILED], input: reads({ signalledAtNs: 1n, error: 'refused' }) });
   await eventually('they are sent', () => at.server.store.list('events').length === 3);
   const [ofNode, evicted, failed] = at.server.store.list('events');
   expect(ofNode).toMatchObject({

@@ -1,3 +1,4 @@
+import type { Decision } from '../../../core/decide/eviction.js';
 import type { Effect } from '../../../core/decide/effect.js';
 import { answerText, type ApiAnswer } from '../../../core/kubernetes/eviction-answer.js';
 import {
@@ -14,7 +15,7 @@ import type { Workload } from '../../../core/workload/workload.js';
 import type { Log } from '../../../log/log.js';
 import type { StepListener } from '../../../monitor/ports/ports.js';
 import { randomPauseMs, WITHIN_MS, type Ask } from './report-ports.js';
-import { podOf } from './pod-evictions.js';
+import { isSignalled, podOf, type SteppedEvictions } from './pod-evictions.js';
 
 export interface PodEventsParts {
   readonly ask: Ask;
@@ -32,6 +33,8 @@ export class PodEvents implements StepListener {
   readonly #source: EventSource;
   #state: EventState = NO_EVENTS;
   readonly #queue: ApiCall[] = [];
+  /** Evictions without a signal, and without an answer of the API server, by serial. */
+  readonly #decided = new Map<number, Decision>();
   #isSending = false;
   /** The credential permits events in the core group only, as a kubelet's. */
   #isOfCore = false;
@@ -43,8 +46,11 @@ export class PodEvents implements StepListener {
     this.#source = { instance: parts.nodeName, run: Date.now().toString(16) };
   }
 
-  stepped({ effects }: Pick<Parameters<StepListener['stepped']>[0], 'effects'>): void {
+  stepped({ effects, input }: SteppedEvictions): void {
+    for (const [serial, reading] of input.victims) if (isSignalled(reading) && !reading.unanswered) this.#begun(serial);
     for (const effect of effects) {
+      if (effect.kind === 'evict') this.#decided.set(effect.decision.serial, effect.decision);
+      if (effect.kind === 'outcome') this.#decided.delete(effect.outcome.decision.serial);
       const event = eventOf(effect, this.parts.nodeName);
       if (event !== undefined) this.add(event);
     }
@@ -88,6 +94,14 @@ export class PodEvents implements StepListener {
     if (!this.#isClosed) this.#timer = setTimeout(() => void this.#send(attempt + 1), pauseMs(attempt)).unref();
   }
 
+  /** The pod has got a signal, or the API server has accepted its eviction. A budget may have refused it before. */
+  #begun(serial: number): void {
+    const decision = this.#decided.get(serial);
+    const pod = decision && podOf(decision);
+    this.#decided.delete(serial);
+    if (pod) this.add({ ...ofPod(pod), reason: 'Evicted', action: 'Evict', note: decisionMessage(decision) });
+  }
+
   /** The call is over. */
   #answered(answer: ApiAnswer): void {
     this.#queue.shift();
@@ -109,10 +123,6 @@ function eventOf(effect: Effect, nodeName: string): ClusterEvent | undefined {
   if (effect.kind === 'attempt') {
     const note = `Attempting to reclaim ${effect.resource}`; // as the kubelet's
     return { regarding: { kind: 'Node', name: nodeName }, type: 'Warning', reason: 'EvictionThresholdMet', action: 'Reclaim', note };
-  }
-  if (effect.kind === 'evict') {
-    const pod = podOf(effect.decision);
-    return pod && { ...ofPod(pod), reason: 'Evicted', action: 'Evict', note: decisionMessage(effect.decision) };
   }
   if (effect.kind !== 'outcome' || effect.outcome.result !== 'failed') return undefined;
   const pod = podOf(effect.outcome.decision);

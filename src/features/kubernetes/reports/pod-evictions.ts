@@ -37,7 +37,7 @@ export interface RestoredEvictions {
 }
 
 /** What of a step the API server is asked and told about. */
-type SteppedEvictions = Pick<StepReport, 'effects'> & { readonly input: Pick<StepReport['input'], 'victims'> };
+export type SteppedEvictions = Pick<StepReport, 'effects'> & { readonly input: Pick<StepReport['input'], 'victims'> };
 
 /** Requests for evictions at the API server, and the deletions of pods that evictd ends itself. */
 export class ApiPodEvictions implements PodEvictions, StepListener {
@@ -280,7 +280,7 @@ export function podOf({ victim, dryRun }: Decision): Workload['kubernetes'] {
 }
 
 /** Some of its processes have got a signal. One that was refused, or that evictd lacks a resource for, has an error. */
-function isSignalled({ signalledAtNs, error, passing }: VictimReading): boolean {
+export function isSignalled({ signalledAtNs, error, passing }: VictimReading): boolean {
   return signalledAtNs !== undefined && (error === undefined || passing === 'in part');
 }
 
