@@ -31,8 +31,8 @@ export type OomScoreAdjMode = 'off' | 'qos' | 'rank';
 export interface AllocatableConfig {
   /** Path below the mount of the memory controller. */
   readonly cgroup: string;
-  /** Bytes, above 0. */
-  readonly capacity: bigint;
+  /** Bytes, above 0; undefined: the memory limit of the cgroup, as it is now. */
+  readonly capacity: bigint | undefined;
 }
 
 /** The effective configuration: complete and valid. */

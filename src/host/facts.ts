@@ -71,6 +71,8 @@ export interface CgroupFacts {
   readonly namespaces: Readonly<Record<'cgroup' | 'pid' | 'user', 'initial' | 'own' | undefined>>;
   /** The parents of workloads; empty on v1, where every cgroup has the controller. */
   readonly delegations: readonly DelegationFacts[];
+  /** The cgroup of all pods of a kubelet, and the smallest memory limit of it and its ancestors. undefined: no workload is in one. */
+  readonly pods: { readonly path: string; readonly limitBytes: bigint | undefined } | undefined;
 }
 
 /**

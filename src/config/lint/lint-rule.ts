@@ -57,7 +57,7 @@ export interface LintSubject {
   /** 0: no standing orders. */
   readonly standingOrderAfterNs: bigint;
   readonly filesystems: FilesystemPaths;
-  readonly allocatable: { readonly cgroup: string; readonly capacity: bigint } | undefined;
+  readonly allocatable: { readonly cgroup: string; readonly capacity: bigint | undefined } | undefined;
   /** The keys that are set, with the value as text: 'evictionMinimumReclaim.memory.available' → '200Mi'. */
   readonly written: ReadonlyMap<string, unknown>;
 }

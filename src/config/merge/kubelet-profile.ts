@@ -20,7 +20,7 @@ export function readProfile(settings: LayeredSettings): Profile {
   const departures = readDepartures(settings, compatibility);
   const cgroup = settings.optional('allocatable', 'cgroup');
   const capacity = settings.optional('allocatable', 'capacity');
-  const allocatable = cgroup === undefined || capacity === undefined ? undefined : { cgroup, capacity };
+  const allocatable = cgroup === undefined ? undefined : { cgroup, capacity };
   const enforced = settings.preset('enforceNodeAllocatable');
   const isSet = settings.setBy('mergeDefaultEvictionSettings') !== undefined;
   const merge = settings.derived(

@@ -99,7 +99,7 @@ export const evictdSchema = z.strictObject({
   thresholds: z.optional(z.array(thresholdEntry)),
   pressureWindow: z.optional(parsed((input) => durationText(input, PRESSURE_WINDOW_NS.least, PRESSURE_WINDOW_NS.most))),
   evictionBudget: z.optional(evictionBudget),
-  allocatable: z.optional(z.strictObject({ cgroup: parsed(cgroupText), capacity: parsed(capacityText) })),
+  allocatable: z.optional(z.strictObject({ cgroup: parsed(cgroupText), capacity: z.optional(parsed(capacityText)) })),
   monitoringInterval: z.optional(parsed((input) => durationText(input, 100n * NS_PER_MS, NS_PER_HOUR))),
   standingOrder: z.optional(z.strictObject({ after: z.optional(parsed((input) => durationText(input, 0n, NS_PER_SECOND))) })),
   safeMode: z.optional(

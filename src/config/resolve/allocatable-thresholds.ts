@@ -50,7 +50,7 @@ export function noteCopies(maps: EntryMaps, origins: OriginMap): void {
 /** Warns of thresholds of allocatableMemory.available when `allocatable` is not configured. */
 export function noticeUnreadable(maps: EntryMaps, copies: boolean, { allocatable, allocatableOrigin }: Profile, report: Report): void {
   if (allocatable !== undefined) return;
-  const configure = 'add allocatable: {cgroup: /kubepods, capacity: 8Gi}';
+  const configure = 'add allocatable: {cgroup: /kubepods.slice}';
   const warn = (text: string, hint: string, position: SourcePosition | undefined): void => {
     const message = `${COPY}<${text}`;
     report.notice('warn', 'EVICTD_CONFIG_ALLOCATABLE', message, { hint: `${configure}, or ${hint}`, ...(position && { position }) });

@@ -13,7 +13,7 @@ export const DEPARTURE_TEXTS = {
   'image-usage': 'Split image filesystem: what a workload uses there is measured, not taken for 0.',
   'hard-grace': 'A hard eviction gives no grace instead of 1 s.',
   'soft-default-grace': "An evictionMaxPodGracePeriod that is not set means 10 s instead of 0, a negative one the workload's own.",
-  allocatable: 'Hard memory thresholds are copied to allocatableMemory.available only with allocatable.cgroup and allocatable.capacity.',
+  allocatable: 'Hard memory thresholds are copied to allocatableMemory.available only with allocatable.cgroup.',
   'no-yield':
     'After an eviction that freed too little, its signal evicts only a workload whose growth explains the shortage, until there is relief.',
   'node-yield':

@@ -71,7 +71,9 @@ function causeOf({ name, path, priority, memory }: RequestingApplicant): Disrupt
 function answerNow(applicant: RequestingApplicant, { allocatable, candidates, standing }: PreemptionParts): RequestAnswer {
   const { policy, state, observations } = standing();
   const configured = allocatable();
-  const capacity = configured?.capacity ?? observations.observed.get('memory.available')?.capacity;
+  const { observed } = observations;
+  const limit = configured && observed.get('allocatableMemory.available')?.capacity;
+  const capacity = configured?.capacity ?? limit ?? observed.get('memory.available')?.capacity;
   if (capacity === undefined) throw new UnavailableError('EVICTD_PREEMPT_CAPACITY', 'the memory of the node cannot be read');
   const found = askedOnce(withPausedWorkloads({ candidates }, state.pauses).candidates());
   const context = { policy, state, found, nowNs: process.hrtime.bigint() };

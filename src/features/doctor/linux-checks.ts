@@ -1,5 +1,5 @@
 import { addonCheck, capabilitiesCheck, descriptorsCheck, nodeVersionCheck } from './checks/process.js';
-import { cgroupNamespaceCheck, cgroupVersionCheck, controllersCheck } from './checks/cgroup.js';
+import { cgroupNamespaceCheck, cgroupVersionCheck, controllersCheck, podsLimitCheck } from './checks/cgroup.js';
 import type { CheckKind } from './check-kind.js';
 import { clockCheck, kernelLogCheck, kernelVersionCheck, oomCheck, pressureWindowCheck, pressureCheck } from './checks/kernel.js';
 import { daemonsCheck, otherDaemonsCheck } from './checks/daemons.js';
@@ -35,6 +35,7 @@ export const LINUX_CHECKS: readonly CheckKind<LinuxFacts>[] = [
   cgroupVersionCheck,
   cgroupNamespaceCheck,
   controllersCheck,
+  podsLimitCheck,
   nodeVersionCheck,
   addonCheck,
   capabilitiesCheck,

@@ -32,8 +32,8 @@ export interface NodeConfig {
   readonly thresholds?: readonly Threshold[];
   /** The window of a pressure signal without a suffix; default 2 s. */
   readonly pressureWindowNs?: bigint;
-  /** The cgroup of all workloads, and their memory in bytes. */
-  readonly allocatable?: { readonly cgroup: string; readonly capacity: bigint } | undefined;
+  /** The cgroup of all workloads, and their memory in bytes; undefined: the limit of the cgroup. */
+  readonly allocatable?: { readonly cgroup: string; readonly capacity: bigint | undefined } | undefined;
   /** What counts as available memory. Left out: as on a kubelet. */
   readonly departures?: Departures;
 }

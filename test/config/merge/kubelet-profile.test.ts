@@ -7,6 +7,7 @@ import { formatPosition } from '../../../src/cli/output/error-text.js';
 import { load, THRASHING } from '../scratch.js';
 
 const idsOf = ({ config }: LoadedConfig): string[] => config.thresholds.map(thresholdId).filter((id) => id !== THRASHING);
+
 const noticesOf = ({ notices }: LoadedConfig): string[] =>
   notices.map(({ level, code, message }) => `${level} ${code.replace('EVICTD_CONFIG_', '')} ${message}`);
 
@@ -48,6 +49,11 @@ test.each<[rule: string, yaml: string, expected: object]>([
   ],
   ['a configuration without allocatable memory', '', { allocatable: undefined }],
   ['allocatable', 'allocatable: {cgroup: /kubepods/, capacity: 1Ki}\n', { allocatable: { cgroup: '/kubepods', capacity: 1024n } }],
+  [
+    'allocatable by the limit of its cgroup',
+    'allocatable: {cgroup: /kubepods}\n',
+    { allocatable: { cgroup: '/kubepods', capacity: undefined } },
+  ],
   ['processes are not marked', '', { oomScoreAdj: 'off' }],
   ['off is a word in YAML 1.2', 'oomScoreAdj: off\n', { oomScoreAdj: 'off' }],
   ['processes are marked by rank', 'oomScoreAdj: rank\n', { oomScoreAdj: 'rank' }],
@@ -172,6 +178,7 @@ const unreadable = (because: string): string =>
 test.each<[rule: string, yaml: string, thresholds: string[], notices: string[]]>([
   ['departure taken, nothing configured: no copy', '', DEFAULTS, []],
   ['departure taken, configured: copied', 'allocatable: {cgroup: /a, capacity: 1Gi}\n', [COPY, ...DEFAULTS], []],
+  ['departure taken, configured without a capacity: copied', 'allocatable: {cgroup: /a}\n', [COPY, ...DEFAULTS], []],
   [
     'with the departure, configured, not enforced: it is not copied',
     'allocatable: {cgroup: /a, capacity: 1Gi}\nenforceNodeAllocatable: [none]\n',

@@ -132,6 +132,23 @@ test('the answer to a preemption names the disruption budgets that the victims v
   expect(answered('512Mi')).toMatchObject({ answer: 'fits', used: 512 << 20 });
 });
 
+test.each<[rule: string, allocatable: ReturnType<PreemptionParts['allocatable']>, observed: bigint | undefined, capacity: bigint]>([
+  ['the configured capacity', { cgroup: '/', capacity: Gi }, 3n * Gi, Gi],
+  ['the limit of the cgroup', { cgroup: '/', capacity: undefined }, 3n * Gi, 3n * Gi],
+  ['the memory of the node, while the cgroup does not exist', { cgroup: '/', capacity: undefined }, undefined, 8n * Gi],
+  ['the memory of the node, without allocatable', undefined, undefined, 8n * Gi],
+])('what fits is judged by %s', (_rule, allocatable, observed, capacity) => {
+  const read = (bytes: bigint) => ({ available: 0n, capacity: bytes, timeNs: undefined, source: 'test' });
+  const seen = [
+    ['memory.available', read(8n * Gi)] as const,
+    ...(observed ? [['allocatableMemory.available', read(observed)] as const] : []),
+  ];
+  const standing = { state: initialState, observations: { ...observations(1n, {}), observed: new Map(seen) }, policy: policy([]) };
+  const parts = { allocatable: () => allocatable, candidates: () => candidates(), monitor: { ask: () => true }, standing: () => standing };
+  const body = JSON.stringify({ requests: { memory: '1Mi' }, dryRun: true });
+  expect(postPreempt({ body }, parts).json).toMatchObject({ capacity: Number(capacity) });
+});
+
 test('the name of a preempting workload is a name: each decision and the saved state have it', () => {
   const ask = vi.fn<PreemptionParts['monitor']['ask']>(() => true);
   const memory = observations(1n, { 'memory.available': Mi });

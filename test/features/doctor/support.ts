@@ -21,6 +21,7 @@ export function cgroupFacts(facts: Partial<CgroupFacts> = {}): CgroupFacts {
     writable: true,
     namespaces: { cgroup: 'initial', pid: 'initial', user: 'initial' },
     delegations: [],
+    pods: undefined,
     ...facts,
   };
 }

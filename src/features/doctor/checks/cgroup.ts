@@ -1,6 +1,9 @@
 import { broken, degraded, ok, command, isPlain } from '../check.js';
 import { defineCheck } from '../check-kind.js';
-import { hasSystemd, type ServiceFacts } from '../../../host/facts.js';
+import { amountOfBytes } from '../../../core/quantity/amount.js';
+import { jsonInteger } from '../../../core/quantity/integer.js';
+import { hasSystemd, type CgroupFacts, type ServiceFacts } from '../../../host/facts.js';
+import type { NodeFacts } from '../machine-facts.js';
 import { firstOf } from '../../../core/name/name-list.js';
 
 /** How to get cgroup v2. */
@@ -59,6 +62,30 @@ export const cgroupNamespaceCheck = defineCheck(
     return [(found.some(({ isBroken }) => isBroken) ? broken : degraded)(id, summary, fix, details)];
   },
 );
+
+/** Whether a kubelet leaves its pods less memory than the node has: with kubeReserved or systemReserved. */
+export function isLimited(pods: CgroupFacts['pods'], capacities: NodeFacts['capacities']): boolean {
+  return (pods?.limitBytes ?? Infinity) < (capacities.get('memory.available') ?? 0n);
+}
+
+/** The limit of all pods of a kubelet: at it the kernel kills, however much memory the node has. */
+export const podsLimitCheck = defineCheck(
+  'cgroup.pods',
+  ['cgroup', 'node'],
+  ({ cgroup: { pods }, node: { thresholds, capacities } }, id) => {
+    if (pods?.limitBytes === undefined) return [];
+    const { path, limitBytes } = pods;
+    const details = { path, limitBytes: jsonInteger(limitBytes) };
+    const what = `${path}, which has all pods, is limited to ${amountOfBytes(limitBytes)}`;
+    if (!isLimited(pods, capacities)) return [ok(id, `${what}: the node has no more`, details)];
+    const isWatched = capacities.has(SIGNAL) && thresholds.some(({ signal }) => signal === SIGNAL);
+    if (isWatched) return [ok(id, `${what}: ${SIGNAL} has a threshold`, details)];
+    const summary = `${what}, less than the node has: the kernel kills there before memory.available is met, and evictd does not watch it`;
+    return [degraded(id, summary, `set allocatable: {cgroup: ${path}}, and a hard threshold of memory.available or ${SIGNAL}`, details)];
+  },
+);
+
+const SIGNAL = 'allocatableMemory.available';
 
 /** The memory controller: without it workloads have neither usage nor limits (cgroup-v2.rst, "Enabling and Disabling"). */
 export const controllersCheck = defineCheck(

@@ -1,4 +1,5 @@
 import { degraded, ok, type Check } from '../check.js';
+import { isLimited } from './cgroup.js';
 import type { CgroupFacts, DaemonFacts } from '../../../host/facts.js';
 import type { NodeFacts } from '../machine-facts.js';
 import { limitIn, limitText } from '../../../config/lint/limit.js';
@@ -30,7 +31,7 @@ export function checkKubelet(id: string, process: string, { thresholds }: Daemon
     const fix = 'compare its evictionHard with that of evictd: kubectl get --raw /api/v1/nodes/NODE/proxy/configz';
     return degraded(id, `${process}: unknown thresholds`, fix, { evictionHard: null });
   }
-  const compared = thresholds.flatMap((theirs) => comparison(theirs, node, cgroup.memory?.version === 1));
+  const compared = thresholds.flatMap((theirs) => comparison(theirs, node, cgroup));
   const hard = thresholds.find((theirs) => theirs.signal === 'memory.available' && thresholdKind(theirs) === 'hard');
   const early = compared.filter(({ order }) => order === 'kubelet' || order === 'either');
   const details = { evictionHard: hard ? operandText(hard) : null, isFirst: early.length > 0, first: early.map(({ text }) => text) };
@@ -48,7 +49,7 @@ export function checkKubelet(id: string, process: string, { thresholds }: Daemon
 }
 
 /** Empty: evictd has no threshold for that signal. */
-function comparison(theirs: Threshold, { thresholds, capacities }: NodeFacts, isNotified: boolean): Compared[] {
+function comparison(theirs: Threshold, { thresholds, capacities }: NodeFacts, { memory, pods }: CgroupFacts): Compared[] {
   const { signal, value, gracePeriodNs } = theirs;
   const capacity = capacities.get(signal);
   const ownLimit = (own: Threshold): bigint => limitIn(own.value, capacity) ?? -1n;
@@ -57,7 +58,9 @@ function comparison(theirs: Threshold, { thresholds, capacities }: NodeFacts, is
   const ours = own.find((each) => thresholdKind(each) === thresholdKind(theirs)) ?? own.find((each) => thresholdKind(each) === 'hard');
   const kind = thresholdKind(theirs) === 'soft' ? 'soft ' : '';
   const text = `${kind}${signal}${operatorOf(signal)}${limitText(signal, value, capacity)}`;
-  if (ours === undefined) return signal === 'memory.available' ? [{ theirs, order: 'kubelet', text: `${text} (evictd: none)` }] : [];
+  // Where nothing limits the pods, memory.available is met first.
+  const isMetFirst = signal === 'memory.available' || (signal === 'allocatableMemory.available' && isLimited(pods, capacities));
+  if (ours === undefined) return isMetFirst ? [{ theirs, order: 'kubelet', text: `${text} (evictd: none)` }] : [];
   const [limit, our] = [limitIn(value, capacity), limitIn(ours.value, capacity)];
   const isSame = limit === our && valueText(value) === valueText(ours.value);
   const both = isSame ? text : `${text} (evictd: ${limitText(signal, ours.value, capacity)})`;
@@ -68,7 +71,7 @@ function comparison(theirs: Threshold, { thresholds, capacities }: NodeFacts, is
   };
   const sameLimit = (): Order => {
     if (gracePeriodNs !== ours.gracePeriodNs) return gracePeriodNs < ours.gracePeriodNs ? 'kubelet' : 'evictd';
-    return isNotified && signal === 'memory.available' ? 'either' : 'evictd at the same limit';
+    return memory?.version === 1 && signal === 'memory.available' ? 'either' : 'evictd at the same limit';
   };
   return [{ theirs, order: order(), text: both }];
 }

@@ -1,6 +1,8 @@
 import { accessSync, constants, readlinkSync } from 'node:fs';
 import { attempt } from '../../../errors.js';
 import { cgroupDirectory, withAncestors, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
+import { isPodsCgroup } from '../../../core/workload/cri-cgroup.js';
+import { limitNow } from '../memory/cgroup-memory.js';
 import type { CgroupFacts, DelegationFacts } from '../../facts.js';
 import { readHierarchies, showsRootCgroup } from '../cgroup/hierarchies.js';
 import { textIfAny } from './text-file.js';
@@ -18,7 +20,16 @@ export function readCgroup(parents: readonly string[]): CgroupFacts {
     writable: memory !== undefined && isWritable(cgroupDirectory(memory, '/')),
     namespaces: { cgroup: namespace('cgroup'), pid: namespace('pid'), user: namespace('user') },
     delegations: memory?.version === 2 ? parents.flatMap((path) => delegationOf(path, memory) ?? []) : [],
+    pods: memory && podsOf(parents, memory),
   };
+}
+
+/** @param parents  the cgroups whose children are workloads */
+export function podsOf(parents: readonly string[], hierarchy: CgroupHierarchy): CgroupFacts['pods'] {
+  const [path] = parents.flatMap((parent) => withAncestors(parent).findLast(isPodsCgroup) ?? []);
+  if (path === undefined) return undefined;
+  const limit = limitNow(hierarchy, path);
+  return { path, limitBytes: Number.isSafeInteger(limit) ? BigInt(limit) : undefined };
 }
 
 /** undefined: it does not exist. */

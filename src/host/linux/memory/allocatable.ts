@@ -15,14 +15,14 @@ export interface Allocatable {
 
 /** The cgroup need not exist yet: until then nothing is read or armed. */
 export function openAllocatable(
-  config: { readonly cgroup: string; readonly capacity: bigint } | undefined,
+  config: { readonly cgroup: string; readonly capacity: bigint | undefined } | undefined,
   hierarchy: CgroupHierarchy | undefined,
   departures: Departures,
   native: Binding,
   mode: NotifierMode,
 ): Allocatable | Missing {
   // as on a kubelet without its pods cgroup
-  if (config === undefined) return { missing: 'needs allocatable: {cgroup, capacity}', absent: true };
+  if (config === undefined) return { missing: 'needs allocatable: {cgroup}', absent: true };
   if (hierarchy === undefined) return { missing: 'this machine has no cgroup memory controller' };
   const path = normalCgroupPath(config.cgroup);
   const memory = allocatableMemory(hierarchy, path, config.capacity, departures['reclaimable-cache']);

@@ -40,21 +40,34 @@ export function v1RootMemory(hierarchy: CgroupHierarchy, countsCache: boolean): 
 }
 
 /**
- * The memory that all workloads share: the configured capacity, whatever the limits of their cgroup. Without the cgroup
- * there is no such signal, as on a kubelet without its pods cgroup.
+ * The memory that all workloads share: the configured capacity, whatever the limits of their cgroup, or the smallest limit of it and
+ * its ancestors now: a kubelet sets that of its pods cgroup to what it does not reserve (pkg/kubelet/cm,
+ * node_container_manager_linux.go). Without the cgroup there is no such signal, as on a kubelet without its pods cgroup.
+ *
+ * @param capacity  undefined: the limit
  */
-export function allocatableMemory(hierarchy: CgroupHierarchy, path: string, capacity: bigint, countsCache: boolean): MemorySource {
-  const cgroup = usageOf(hierarchy, path, countsCache, Number(capacity));
-  const { files } = cgroup.used;
+export function allocatableMemory(
+  hierarchy: CgroupHierarchy,
+  path: string,
+  capacity: bigint | undefined,
+  countsCache: boolean,
+): MemorySource {
+  const cgroup = capacity === undefined ? cgroupMemory(hierarchy, path, countsCache) : ofCapacity(hierarchy, path, capacity, countsCache);
+  const required = cgroup.used.files.length;
   return {
     ...cgroup,
-    description: `${String(capacity)} − (${cgroup.description})`,
-    files,
+    description: `${capacity === undefined ? 'its limit' : String(capacity)} − (${cgroup.description})`,
     read: (values, errors) => {
-      if (errors.some((errno) => GONE.has(errno))) return { missing: `${path} does not exist`, absent: true };
-      return firstError(files, errors) ?? { capacity, ...cgroup.reading(values) };
+      const isGone = errors.subarray(0, required).some((errno) => GONE.has(errno));
+      return isGone ? { missing: `${path} does not exist`, absent: true } : cgroup.read(values, errors);
     },
   };
+}
+
+function ofCapacity(hierarchy: CgroupHierarchy, path: string, capacity: bigint, countsCache: boolean): MemorySource {
+  const cgroup = usageOf(hierarchy, path, countsCache, Number(capacity));
+  const { files } = cgroup.used;
+  return { ...cgroup, files, read: (values, errors) => firstError(files, errors) ?? { capacity, ...cgroup.reading(values) } };
 }
 
 export function usageFile(hierarchy: CgroupHierarchy, path: string): FileSpec {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { cgroupNamespaceCheck, controllersCheck } from '../../../../src/features/doctor/checks/cgroup.js';
+import { cgroupNamespaceCheck, controllersCheck, podsLimitCheck } from '../../../../src/features/doctor/checks/cgroup.js';
 import type { CheckStatus } from '../../../../src/features/doctor/check.js';
 import type { CgroupFacts } from '../../../../src/host/facts.js';
-import { cgroupFacts, expectCheck } from '../support.js';
+import { cgroupFacts, expectCheck, GIB, hard, nodeFacts } from '../support.js';
 
 const v1 = { memory: { version: 1, mountPoint: '/sys/fs/cgroup/memory' } } as const;
 const own = { cgroup: 'own', pid: 'own', user: 'initial' } as const;
@@ -75,5 +75,42 @@ describe('the check cgroup.controllers', () => {
       }),
     ).toEqual([]);
     expect(controllersCheck.judge({ service: { kind: 'no systemd' }, cgroup: cgroupFacts() })).toEqual([]);
+  });
+});
+
+describe('the check cgroup.pods', () => {
+  const pods = (limitBytes: bigint | undefined) => ({ path: '/kubepods.slice', limitBytes });
+  const both = hard('memory.available<500Mi,allocatableMemory.available<500Mi');
+
+  test.each<[rule: string, facts: CgroupFacts['pods'], watched: boolean, status: CheckStatus, summary: RegExp, fix: RegExp]>([
+    ['no less than the node has', pods(8n * GIB), false, 'ok', /limited to 8GiB: the node has no more$/, /^$/],
+    [
+      'less, and allocatable memory is watched',
+      pods(6n * GIB),
+      true,
+      'ok',
+      /limited to 6GiB: allocatableMemory\.available has a thr/,
+      /^$/,
+    ],
+    [
+      'less, and nothing watches it',
+      pods(6n * GIB),
+      false,
+      'degraded',
+      /^\/kubepods\.slice, which has all pods, is limited to 6GiB, less than the node has: the kernel kills there before memory/,
+      /^set allocatable: \{cgroup: \/kubepods\.slice\}, and/,
+    ],
+  ])('the pods have %s', (_rule, facts, watched, status, summary, fix) => {
+    const memory = ['memory.available', 8n * GIB] as const;
+    const capacities = new Map(watched ? [memory, ['allocatableMemory.available', 6n * GIB] as const] : [memory]);
+    const node = nodeFacts({ capacities, thresholds: both });
+    const [check] = podsLimitCheck.judge({ cgroup: cgroupFacts({ pods: facts }), node });
+    expectCheck(check, 'cgroup.pods', status, summary);
+    expect(check?.fix ?? '').toMatch(fix);
+  });
+
+  test('does not exist without pods, or without a limit', () => {
+    for (const facts of [undefined, pods(undefined)])
+      expect(podsLimitCheck.judge({ cgroup: cgroupFacts({ pods: facts }), node: nodeFacts() })).toEqual([]);
   });
 });

@@ -246,6 +246,22 @@ describe('a kubelet', () => {
       'ok',
       'it acts after evictd at soft memory.available<1Gi',
     ],
+    [
+      'has the copy for its pods, which have all of the node',
+      hard('allocatableMemory.available<500Mi'),
+      memory,
+      cgroupFacts({ pods: { path: '/kubepods', limitBytes: 8n * GIB } }),
+      'ok',
+      'it has no threshold for a signal of evictd',
+    ],
+    [
+      'has the copy for its pods, which have less than the node, and evictd has none',
+      hard('allocatableMemory.available<500Mi'),
+      memory,
+      cgroupFacts({ pods: { path: '/kubepods', limitBytes: 6n * GIB } }),
+      'degraded',
+      'it acts before evictd at allocatableMemory.available<500Mi (evictd: none)',
+    ],
     ['has unknown thresholds', undefined, memory, V2, 'degraded', 'unknown thresholds'],
   ])('%s', (_rule, theirs, ours, cgroup, status, summary) => {
     const check = of(daemon('kubelet', { thresholds: theirs }), { node: { ...of8GiB, thresholds: ours }, cgroup });

@@ -24,7 +24,7 @@ const below = (signal: Signal, text: string): Threshold => {
 let pods: TestCgroup;
 const opened: LinuxNode[] = [];
 
-function open(allocatable: { cgroup: string; capacity: bigint } | undefined, mode?: NotifierMode): LinuxNode {
+function open(allocatable: { cgroup: string; capacity: bigint | undefined } | undefined, mode?: NotifierMode): LinuxNode {
   const node = openNode({ node: { cgroup: undefined }, filesystems: { nodefs: '/' }, allocatable }, native, mode);
   opened.push(node);
   return node;
@@ -53,6 +53,24 @@ test('available is the configured capacity minus the usage below the cgroup, wha
     const available = allocatableOf(node)?.available ?? 0n;
     return available < 90n * MiB && available > 64n * MiB;
   });
+});
+
+test('without a capacity it is the limit of the cgroup, as it is now, and a crossing wakes evictd', async () => {
+  const name = `${pods.path}/later`;
+  const node = open({ cgroup: name, capacity: undefined });
+  const threshold = [below('allocatableMemory.available', '50%')];
+  expect(node.arm(threshold, () => undefined)).toBe(false);
+  expect(node.read().absent?.get('allocatableMemory.available')).toBe(`${name} does not exist`);
+  const kubepods = pods.child('later');
+  kubepods.limit(512n * MiB);
+  expect(allocatableOf(node)).toMatchObject({ capacity: 512n * MiB });
+  kubepods.limit(128n * MiB);
+  expect(allocatableOf(node)).toMatchObject({ capacity: 128n * MiB });
+  const wakes: Wake[] = [];
+  expect(node.arm(threshold, (wake) => wakes.push(wake))).toBe(true);
+  await holdMemory(kubepods, 70);
+  await eventually('70 MiB to be taken', () => (allocatableOf(node)?.available ?? 0n) < 64n * MiB);
+  await eventually('a wake', () => wakes.some(({ source, approaching }) => source === MAIN && !approaching));
 });
 
 test('more usage than capacity leaves nothing available', async () => {
@@ -106,5 +124,5 @@ test('allocatable memory that is not configured is absent until a threshold uses
   expect(standsIn()).toEqual([false, false, false]);
   expect(node.arm([below('allocatableMemory.available', '64Mi')], () => undefined)).toBe(false);
   expect(standsIn()).toEqual([false, false, true]);
-  expect(node.read().absent?.get('allocatableMemory.available')).toBe('needs allocatable: {cgroup, capacity}');
+  expect(node.read().absent?.get('allocatableMemory.available')).toBe('needs allocatable: {cgroup}');
 });

@@ -112,8 +112,20 @@ test.each<[rule: string, hierarchy: CgroupHierarchy, files: Record<string, numbe
   });
 });
 
-test('allocatable memory of a cgroup that does not exist is missing', () => {
-  expect(read(allocatableMemory(v2, '/a', 1000n, false), meminfo)).toEqual({ missing: '/a does not exist', absent: true });
+test.each([1000n, undefined])('allocatable memory (capacity %s) of a cgroup that does not exist is missing', (capacity) => {
+  expect(read(allocatableMemory(v2, '/a', capacity, false), meminfo)).toEqual({ missing: '/a does not exist', absent: true });
+});
+
+test('without a capacity allocatable memory has the smallest limit of its cgroup and those above, as it is now, or that of the machine', () => {
+  const memory = allocatableMemory(v2, '/a', undefined, false);
+  const used = {
+    ...{ ...meminfo, '/sys/fs/cgroup/a/memory.current': 300e6 },
+    '/sys/fs/cgroup/a/memory.stat': { inactive_file: 50e6, anon: 60e6, file: 70e6 },
+  };
+  const capacityWith = (limit: object) => (read(memory, { ...used, ...limit }) as MemoryReading).capacity;
+  expect(capacityWith({ '/sys/fs/cgroup/a/memory.max': 400e6 })).toBe(400_000_000n);
+  expect(capacityWith({ '/sys/fs/cgroup/a/memory.max': 500e6 })).toBe(500_000_000n);
+  expect(capacityWith({})).toBe(1_000_000_000n);
 });
 
 test('the reason for a missing reading names the file', () => {
