@@ -98,6 +98,8 @@ async function setting() {
       .map(({ key, effect }) => `${key.replace('node.kubernetes.io/', '')}:${effect}`)
       .sort();
   node(NODE, {}, 'True');
+  const metadata = { name: 'kube-controller-manager', namespace: 'kube-system' };
+  server.store.put('leases', { metadata, spec: { holderIdentity: '', leaseDurationSeconds: 15 } }); // it was given up
   return { server, start, wait, pod, isDeleted, deletes, node, taintsOf };
 }
 

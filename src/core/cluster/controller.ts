@@ -33,14 +33,14 @@ export interface ManagerPod {
 }
 
 export interface SeenManager {
-  /** `held`: it leads by its Lease. `free`: there is none, or it is not renewed. `unknown`: not known yet. */
-  readonly lease: 'held' | 'free' | 'unknown';
+  /** `held`: it leads by its Lease. `free`: the Lease is not renewed. `absent`: there is no Lease. `unknown`: not known yet. */
+  readonly lease: 'held' | 'free' | 'absent' | 'unknown';
   readonly pods: readonly ManagerPod[];
   /** It has changed the taints of a node a short time ago. */
   readonly hasTainted: boolean;
 }
 
-/** A fact about kube-controller-manager's part, and why. `unknown`: wait. */
+/** A fact about kube-controller-manager's part, and why. `unknown`: not known yet, or it cannot be seen. */
 export interface ManagerPart {
   readonly runs: boolean | 'unknown';
   readonly why: string;
@@ -54,6 +54,7 @@ export function managerPart(controller: Controller, { lease, pods, hasTainted }:
     return { runs: true, why: 'managedFields of nodes show that kube-controller-manager sets their taints' };
   }
   if (lease === 'free' && alone.length === 0) return { runs: false, why: 'no kube-controller-manager holds its Lease' };
+  if (lease === 'absent' && alone.length === 0) return { runs: 'unknown', why: UNSEEN };
   if (lease === 'unknown' && alone.length === 0)
     return { runs: 'unknown', why: 'it is not known yet whether a kube-controller-manager runs' };
   const acting = lease === 'held' ? running : alone;
@@ -64,6 +65,9 @@ export function managerPart(controller: Controller, { lease, pods, hasTainted }:
   if (on.length === 0) return { runs: false, why: `--controllers of kube-controller-manager turns ${controller} off` };
   return { runs: true, why: `kube-controller-manager runs ${controller}` };
 }
+
+/** k3s with one server starts it without leader election, and without a pod (pkg/daemons/control/server.go). */
+const UNSEEN = 'kube-controller-manager has no Lease: one without leader election cannot be seen';
 
 /** The value of --FLAG=VALUE or --FLAG VALUE; the last one counts, except that --controllers adds up. undefined: not given. */
 function valueOf(command: readonly string[], flag: string): string | undefined {
@@ -87,4 +91,6 @@ export interface ControllersSeen {
   readonly active: readonly Controller[];
   /** The controllers that kube-controller-manager runs, too, and how evictd knows. */
   readonly twice: readonly { readonly controller: Controller; readonly why: string }[];
+  /** Why it cannot be seen whether kube-controller-manager runs active parts. Left out: it can. */
+  readonly unseen?: string;
 }

@@ -1,4 +1,11 @@
-import { CONTROLLERS, managerPart, type Controller, type ManagerPart, type ManagerPod } from '../../core/cluster/controller.js';
+import {
+  CONTROLLERS,
+  managerPart,
+  type Controller,
+  type ManagerPart,
+  type ManagerPod,
+  type SeenManager,
+} from '../../core/cluster/controller.js';
 import { isHeld, seeLease, type SeenLease } from '../../core/cluster/leader-election.js';
 import { answerText } from '../../core/kubernetes/eviction-answer.js';
 import { leaseOf, managerPodsOf } from '../../kubernetes/cluster-document.js';
@@ -58,10 +65,11 @@ export class ManagerWatch {
     return new Map(CONTROLLERS.map((controller) => [controller, managerPart(controller, seen)]));
   }
 
-  #leaseState(): 'held' | 'free' | 'unknown' {
+  #leaseState(): SeenManager['lease'] {
     const nowNs = this.nowNs();
     if (this.#lease === undefined || this.#isStale(nowNs)) return 'unknown';
-    return this.#lease !== 'none' && isHeld(this.#lease, nowNs, ABSENT_NS) ? 'held' : 'free';
+    if (this.#lease === 'none') return 'absent';
+    return isHeld(this.#lease, nowNs, ABSENT_NS) ? 'held' : 'free';
   }
 
   #isStale(nowNs: bigint): boolean {

@@ -41,7 +41,8 @@ export async function readControllers(ask: ApiClient['ask'], ownNamespace?: stri
       const { runs, why } = parts.get(controller) ?? { runs: false, why: '' };
       return runs === true && !isAbandoned ? [{ controller, why }] : [];
     });
-    return { kind: 'seen', active, twice };
+    const unseen = active.flatMap((controller) => parts.get(controller) ?? []).find(({ runs }) => runs === 'unknown');
+    return { kind: 'seen', active, twice, ...(unseen && { unseen: unseen.why }) };
   }
   return forbidden === undefined ? undefined : { kind: 'forbidden', what: forbidden };
 }

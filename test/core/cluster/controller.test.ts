@@ -19,7 +19,10 @@ const OFF = '--controllers=*,-taint-eviction-controller';
 
 test.each<[rule: string, seen: Partial<SeenManager>, runs: boolean | 'unknown']>([
   ['no part is chosen before anything is known', { lease: 'unknown' }, 'unknown'],
-  ['there is no lease', { lease: 'free' }, false],
+  ['there is no lease: one without leader election cannot be seen', { lease: 'absent' }, 'unknown'],
+  ['there is no lease, and its pod runs as one of several', { lease: 'absent', pods: [pod()] }, 'unknown'],
+  ['there is no lease, and its pod runs without one', { lease: 'absent', pods: [pod('--leader-elect=false')] }, true],
+  ['a lease that was given up', { lease: 'free' }, false],
   ['a lease that is not renewed, whatever the pods say', { lease: 'free', pods: [pod()] }, false],
   ['a lease alone: a managed cluster', {}, true],
   ['a pod without the flag', { pods: [pod('--leader-elect=true')] }, true],

@@ -11,7 +11,7 @@ function manager() {
   vi.useFakeTimers({ now: WALL_MS, toFake: ['Date'] });
   let nowNs = 0n;
   let renewed = 0;
-  const answers = { pods: 200, renews: true };
+  const answers = { lease: 200, pods: 200, renews: true };
   const lease = () => ({
     metadata: { name: 'kube-controller-manager' },
     spec: { holderIdentity: 'm', leaseDurationSeconds: 15, renewTime: new Date(WALL_MS + renewed).toISOString().replace('Z', '000Z') },
@@ -19,7 +19,7 @@ function manager() {
   const ask: ApiClient['ask'] = ({ path }) => {
     if (path.endsWith('/pods')) return Promise.resolve({ status: answers.pods, body: { items: [] } });
     if (answers.renews) renewed += 1_000;
-    return Promise.resolve({ status: 200, body: lease() });
+    return Promise.resolve({ status: answers.lease, body: lease() });
   };
   const watch = new ManagerWatch(ask, () => nowNs);
   const at = async (seconds: number, taintedMs = 0) => {
@@ -51,6 +51,16 @@ test('a Lease counts as held for a minute without a change, whatever the wall cl
   vi.setSystemTime(WALL_MS + 3_600_000);
   for (const seconds of [0, 20, 40, 60]) expect(await at(seconds)).toBe(true);
   expect(await at(61)).toBe(false);
+});
+
+test('without a Lease it is not known whether a controller manager runs, also where it had one before', async () => {
+  const { answers, at } = manager();
+  answers.lease = 404;
+  expect(await at(0)).toBe('unknown');
+  answers.lease = 200;
+  expect(await at(10)).toBe(true);
+  answers.lease = 404;
+  expect(await at(20)).toBe('unknown');
 });
 
 test('the minute begins again after a time without answers', async () => {

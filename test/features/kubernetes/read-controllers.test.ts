@@ -22,10 +22,15 @@ function server(managerRenewedMsAgo: number | undefined, items: readonly Json[] 
 test.each<[what: string, managerRenewedMsAgo: number | undefined, twice: readonly string[]]>([
   ['runs where its Lease is renewed', 0, [CONTROLLER]],
   ['has ended where its Lease was renewed long ago', 3_600_000, []],
-  ['does not exist where it has no Lease', undefined, []],
 ])('a kube-controller-manager %s', async (_, managerRenewedMsAgo, twice) => {
   const facts = await readControllers(server(managerRenewedMsAgo));
   expect(facts).toMatchObject({ kind: 'seen', active: [CONTROLLER], twice: twice.map((controller) => ({ controller })) });
+  expect(facts).not.toHaveProperty('unseen');
+});
+
+test('a kube-controller-manager without a Lease and without a pod cannot be seen', async () => {
+  const facts = await readControllers(server(undefined));
+  expect(facts).toEqual({ kind: 'seen', active: [CONTROLLER], twice: [], unseen: expect.stringContaining('has no Lease') as string });
 });
 
 test('a kube-controller-manager without leader election has no Lease, but its pod shows that it runs', async () => {

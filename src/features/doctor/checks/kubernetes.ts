@@ -58,9 +58,11 @@ export const clusterControllersCheck = defineCheck('kubernetes.controllers', ['a
     const unknown = 'so it is not known whether evictd controller and kube-controller-manager both act';
     return ok(id, `optional: the credential may not ${controllers.what}, ${unknown}`, { active: null });
   }
-  const { active, twice } = controllers;
+  const { active, twice, unseen } = controllers;
   const details = { active, twice: twice.map(({ controller }) => controller) };
   const [first] = twice;
+  if (first === undefined && unseen !== undefined)
+    return ok(id, `evictd controller runs ${active.join(', ')}; whether both act is not known: ${unseen}`, details);
   if (first === undefined)
     return ok(id, `evictd controller runs ${active.join(', ') || 'no part'}; kube-controller-manager runs none of them`, details);
   const summary = `evictd controller and kube-controller-manager both act: ${details.twice.join(', ')} (${first.why})`;

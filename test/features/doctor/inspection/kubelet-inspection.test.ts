@@ -194,6 +194,17 @@ test.each<[rule: string, controllers: string, renewedMs: number, found: object[]
   ['controllers that kube-controller-manager does not run', '*,-taint-eviction-controller', 0, [{ status: 'ok' }]],
   ['a leader that does not renew its Lease', '*', 120_000, []],
   [
+    'a kube-controller-manager without a Lease',
+    'none',
+    0,
+    [
+      {
+        status: 'ok',
+        summary: expect.stringMatching(/runs taint-eviction-controller; whether both act is not known: .* no Lease/) as unknown,
+      },
+    ],
+  ],
+  [
     'a credential that may not get Leases',
     '*',
     0,
@@ -212,7 +223,7 @@ test.each<[rule: string, controllers: string, renewedMs: number, found: object[]
         spec: { holderIdentity: 'x', leaseDurationSeconds: 15, renewTime },
       });
     };
-    lease('kube-system', 'kube-controller-manager', {}, 0);
+    if (controllers !== 'none') lease('kube-system', 'kube-controller-manager', {}, 0);
     lease('evictd', 'evictd-controller', { 'evictd.dev/controllers': 'taint-eviction-controller' }, renewedMs);
     const metadata = { namespace: 'kube-system', labels: { component: 'kube-controller-manager' } };
     const containers = [{ name: 'm', command: ['kube-controller-manager', `--controllers=${controllers}`] }];
