@@ -26,10 +26,14 @@ export function endpointOf(address: ListenAddress, tryLock: TryLock, mode: numbe
   return 'socket' in address ? new UnixEndpoint(address.socket, tryLock, mode) : tcpEndpoint(address.host, address.port);
 }
 
+/** All addresses of both families. */
+const ALL = '::';
+
+/** Without a host Node binds to ::, or to 0.0.0.0 where the kernel has no IPv6 (ipv6.disable=1: EAFNOSUPPORT). */
 function tcpEndpoint(host: string, port: number): Endpoint {
   return {
     text: (used = port) => `${host.includes(':') ? `[${host}]` : host}:${String(used)}`,
-    open: (server) => server.listen({ host, port }),
+    open: (server) => server.listen({ ...(host !== ALL && { host }), port }),
     release: () => undefined,
   };
 }

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { constants, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { boundedServer } from '../../src/http/bounded-server.js';
 import { Listener } from '../../src/http/listener.js';
 import { scratch } from '../config/scratch.js';
@@ -85,3 +86,43 @@ test.each<[rule: string, kinds: readonly ('answering' | 'idle')[], closed: reado
   await eventually('those beyond the limit are closed', () => gone.length >= closed.length);
   expect(gone.toSorted((one, other) => one - other)).toEqual(closed);
 });
+
+/** The answer of the kernel to an IPv6 socket with ipv6.disable=1. */
+const EAFNOSUPPORT = -constants.errno.EAFNOSUPPORT;
+
+test.each([true, false])('[::] is every address of both families, where the kernel has IPv6 (%s)', async (hasIpv6) => {
+  const server = createServer((one) => one.end());
+  const messages: string[] = [];
+  const note = (line: string): number => messages.push(line);
+  const listener = new Listener(server, {
+    ...{ address: { host: '::', port: 0 }, tryLock: () => undefined, mode: 0o600 },
+    ...{ log: { debug: note, info: note, warn: note }, what: 'tests', level: 'debug', code: 'EVICTD_CONTROL_LISTEN', hint: '' },
+  });
+  const bind = hasIpv6 ? undefined : vi.spyOn(await handleOf(), 'bind6').mockReturnValue(EAFNOSUPPORT);
+  onTestFinished(() => {
+    bind?.mockRestore();
+    listener.close();
+  });
+  listener.start();
+  await eventually('it listens', () => listener.port !== undefined);
+  const loopback = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses.filter(({ internal }) => internal));
+  for (const { address } of loopback.filter(({ family }) => hasIpv6 || family === 'IPv4')) {
+    const client = connect(listener.port ?? 0, address);
+    await once(client.resume(), 'end');
+    client.destroy();
+  }
+  expect(messages).toEqual([expect.stringMatching(/^tests are served on \[::\]:\d+$/)]);
+});
+
+interface TcpHandle {
+  bind6(address: string, port: number, flags: number): number;
+}
+
+/** What every server of node:net binds with. */
+async function handleOf(): Promise<TcpHandle> {
+  const server = createServer().listen({ host: '127.0.0.1', port: 0 });
+  await once(server, 'listening');
+  const handle = (server as unknown as { readonly _handle: object })._handle;
+  server.close();
+  return Object.getPrototypeOf(handle) as TcpHandle;
+}

@@ -253,3 +253,10 @@ test('the chart with its default values has the objects of the manifests', () =>
   const map = rendered.find(({ kind }) => kind === 'ConfigMap') as unknown as { data: Record<string, string> };
   expect(parse(map.data['config.yaml'] ?? '')).toEqual(values.config);
 });
+
+test('the probes of the kubelet reach evictd at an address of either family', () => {
+  const { metrics } = load({ 'config.yaml': readFileSync(join(AGENT, 'config.yaml'), 'utf8') }).config;
+  const deployment = optional.find(({ kind }) => kind === 'Deployment');
+  expect(metrics).toEqual({ host: '::', port: 9796 });
+  expect(JSON.stringify(deployment?.spec)).toContain('"args":["controller","--listen","[::]:9797"]');
+});

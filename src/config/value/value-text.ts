@@ -220,7 +220,7 @@ export function listenText(text: string): { host: string; port: number } | { soc
   throw new TextError(
     'EVICTD_CONFIG_LISTEN',
     `not an address and port, and no Unix socket: ${JSON.stringify(text)}`,
-    "write '127.0.0.1:9796', '[::1]:9796', '0.0.0.0:9796' for all addresses, 'unix:/run/evictd/metrics.sock', or 'off'",
+    "write '127.0.0.1:9796', '[::1]:9796', '[::]:9796' for all addresses, 'unix:/run/evictd/metrics.sock', or 'off'",
   );
 }
 
