@@ -1,14 +1,16 @@
 import type { ClusterEffect } from '../../core/cluster/cluster-control.js';
 import type { Log } from '../../log/log.js';
-import { objectOf } from './cluster-actions.js';
+import { withRetryAfter } from '../../core/kubernetes/back-off.js';
+import { NS_PER_MS } from '../../core/quantity/duration.js';
+import { objectOf, Refusal } from './cluster-actions.js';
 import { messageOf } from '../../errors.js';
 
 /** Actions at the same time (kube-controller-manager: UpdateWorkerSize). */
 const WORKERS = 8;
 /** An action is not repeated within this time, until the watch shows its effect. */
 const SEEN_WITHIN_NS = 1_000_000_000n;
-const FIRST_PAUSE_NS = 1_000_000_000n;
-const LONGEST_PAUSE_NS = 30_000_000_000n;
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
 
 /** The time after an action of an object in which no other of its kind begins. */
 interface Pause {
@@ -95,8 +97,10 @@ export class ActionQueue {
     if (this.#isClosed) return;
     this.#failed += 1;
     const failures = (this.#pauses.get(key)?.failures ?? 0) + 1;
-    const pauseNs = FIRST_PAUSE_NS << BigInt(Math.min(failures - 1, 10));
-    this.#pauses.set(key, { untilNs: this.nowNs() + (pauseNs < LONGEST_PAUSE_NS ? pauseNs : LONGEST_PAUSE_NS), failures });
+    const ownMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures - 1, 10), LONGEST_PAUSE_MS);
+    const asked = error instanceof Refusal ? error.retryAfterSeconds : undefined;
+    const pauseMs = Math.ceil(withRetryAfter(ownMs, asked, LONGEST_PAUSE_MS));
+    this.#pauses.set(key, { untilNs: this.nowNs() + BigInt(pauseMs) * NS_PER_MS, failures });
     if (failures > 1) return;
     this.log.warn(`${messageOf(error)}; evictd tries again`, {
       code: 'EVICTD_CONTROLLER_ACTION',
@@ -108,7 +112,7 @@ export class ActionQueue {
   #forget(): void {
     if (this.#pauses.size < 10_000) return;
     const nowNs = this.nowNs();
-    for (const [key, { untilNs }] of this.#pauses) if (untilNs + LONGEST_PAUSE_NS < nowNs) this.#pauses.delete(key);
+    for (const [key, { untilNs }] of this.#pauses) if (untilNs + BigInt(LONGEST_PAUSE_MS) * NS_PER_MS < nowNs) this.#pauses.delete(key);
   }
 }
 

@@ -33,8 +33,11 @@ export interface ActionParts {
 
 /** The answer of the API server if it is not a success. */
 export class Refusal extends Error {
+  readonly retryAfterSeconds: number | undefined;
+
   constructor(what: string, answer: ApiAnswer) {
     super(`${what}: the API server ${answerText(answer)}`);
+    this.retryAfterSeconds = answer.retryAfterSeconds;
   }
 }
 

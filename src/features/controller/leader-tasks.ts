@@ -8,6 +8,7 @@ import { EvictdError, messageOf } from '../../errors.js';
 import type { Log } from '../../log/log.js';
 import type { ApiClient } from '../kubernetes/client/api-client.js';
 import { PodEvents } from '../kubernetes/reports/pod-events.js';
+import { followingRetryAfter } from '../kubernetes/reports/report-ports.js';
 import { ActionQueue } from './action-queue.js';
 import { perform } from './cluster-actions.js';
 import { ClusterWatch } from './cluster-watch.js';
@@ -59,7 +60,7 @@ export class LeaderTasks {
       return ms;
     };
     const ask: ApiClient['ask'] = async (call) => client.ask({ ...call, withinMs: Math.min(call.withinMs, leftMs()), beforeSend: leftMs });
-    this.#events = new PodEvents({ ask, nodeName: identity, log });
+    this.#events = new PodEvents({ ...followingRetryAfter(ask), nodeName: identity, log });
     const acting = {
       ...{ log, count: metrics.count },
       ask: (call: ApiCall) => ask({ ...call, withinMs: REQUEST_MS }),

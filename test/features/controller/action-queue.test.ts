@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ClusterEffect } from '../../../src/core/cluster/cluster-control.js';
+import { Refusal } from '../../../src/features/controller/cluster-actions.js';
 import { ActionQueue } from '../../../src/features/controller/action-queue.js';
 
 test('a pod that waits for its eviction is evicted, and not only marked as not ready', async () => {
@@ -38,4 +39,28 @@ test('a waiting action that is not wanted any more is dropped', async () => {
   finish();
   await expect.poll(() => queue.length).toBe(0);
   expect(done).toEqual([...running, 'kept']);
+});
+
+test.each<[rule: string, retryAfterSeconds: number | undefined, earlyMs: number, dueMs: number]>([
+  ['after a second', undefined, 999, 1_000],
+  ['after what the server has asked for', 20, 19_999, 20_000],
+  ['after 30 s at most', 3_600, 29_999, 30_000],
+])('an action that has failed is made again %s', async (_rule, retryAfterSeconds, earlyMs, dueMs) => {
+  let nowMs = 0;
+  let tried = 0;
+  const perform = (): Promise<void> => {
+    tried += 1;
+    return Promise.reject(new Refusal('it', { status: 429, retryAfterSeconds, body: undefined }));
+  };
+  const queue = new ActionQueue(perform, () => BigInt(nowMs) * 1_000_000n, { warn: () => undefined });
+  for (const [ms, expected] of [
+    [0, 1],
+    [earlyMs, 1],
+    [dueMs, 2],
+  ] as const) {
+    nowMs = ms;
+    queue.add([{ kind: 'silence', node: 'a' }]);
+    await expect.poll(() => queue.length).toBe(0);
+    expect(tried).toBe(expected);
+  }
 });

@@ -6,7 +6,7 @@ import type { StepListener, StepReport } from '../../../monitor/ports/ports.js';
 import { NodeReport } from './node-report.js';
 import { DeletionQueue, type DeletionQueueParts } from './deletion-queue.js';
 import type { EndedPods } from './ended-pods.js';
-import type { Ask, SavedSection } from './report-ports.js';
+import { followingRetryAfter, type Ask, type SavedSection } from './report-ports.js';
 import { PodEvents } from './pod-events.js';
 import type { PendingDeletions } from '../../../core/kubernetes/pending-deletion.js';
 import { nodeSections, type ReportedNodes } from './reported-node.js';
@@ -51,14 +51,22 @@ export class ClusterReports implements StepListener, PodEvictions {
   ) {
     const ask = clients.ask(config.kubeconfig);
     const inFlight = new Set(restored.state.evictions.map(({ decision }) => decision.serial));
-    this.#queue = new DeletionQueue({ ask, section, log, onRestart }, inFlight);
+    this.#queue = new DeletionQueue({ ...followingRetryAfter(ask), section, log, onRestart }, inFlight);
     const { own, former } = nodeSections(nodeSection, nodeName);
-    this.#node = new NodeReport({ ask, nodeName, config, section: own, isLeaving, bootId, log });
+    this.#node = new NodeReport({ ...followingRetryAfter(ask), nodeName, config, section: own, isLeaving, bootId, log });
     this.#formerNodes = former.map(({ node: { nodeName, kubeconfig }, ...section }) => {
       const nothing = { kubeconfig, taint: undefined, conditions: 'none' } as const;
-      return new NodeReport({ ask: clients.ask(kubeconfig), nodeName, config: nothing, section, isLeaving: true, bootId, log });
+      return new NodeReport({
+        ...followingRetryAfter(clients.ask(kubeconfig)),
+        nodeName,
+        config: nothing,
+        section,
+        isLeaving: true,
+        bootId,
+        log,
+      });
     });
-    this.#events = isLeaving ? undefined : new PodEvents({ ask, nodeName, log });
+    this.#events = isLeaving ? undefined : new PodEvents({ ...followingRetryAfter(ask), nodeName, log });
     const published = (): Promise<void> => this.#node.published();
     this.#evictions = new ApiPodEvictions({ ask, queue: this.#queue, budgets: config.budgets, isAway, published, metrics }, restored);
   }

@@ -1,4 +1,4 @@
-import { backOffMs } from '../../../core/kubernetes/back-off.js';
+import { backOffMs, withRetryAfter } from '../../../core/kubernetes/back-off.js';
 import type { ApiAnswer } from '../../../core/kubernetes/eviction-answer.js';
 import type { ApiCall } from '../../../core/kubernetes/pod-call.js';
 
@@ -30,3 +30,24 @@ export const WITHIN_MS = 10_000;
 export const QUEUED_MS = 60_000;
 
 export const randomPauseMs = (failures: number): number => backOffMs(failures, Math.random());
+
+/**
+ * For one part that repeats its requests: a wait is not shorter than the answers since the wait before have asked for (Retry-After).
+ */
+export function followingRetryAfter(ask: Ask, ownMs = randomPauseMs): { readonly ask: Ask; readonly pauseMs: typeof randomPauseMs } {
+  let seconds = 0;
+  return {
+    ask: async (call) => {
+      const answer = await ask(call);
+      if (answer.status >= FAILURES) seconds = Math.max(seconds, answer.retryAfterSeconds ?? 0);
+      return answer;
+    },
+    pauseMs: (failures) => {
+      const askedFor = seconds;
+      seconds = 0;
+      return withRetryAfter(ownMs(failures), askedFor);
+    },
+  };
+}
+
+const FAILURES = 400;
