@@ -12,7 +12,7 @@ import { ManagedUnitSettings } from '../../node/managed-units.js';
 import { ContainerRuntimes } from '../../node/container-runtimes.js';
 import { DryRunPlaces } from '../../features/kubernetes/cluster/dry-run-places.js';
 import { leaveCluster } from '../../features/kubernetes/open.js';
-import { savedDeletion, savedNode } from '../../features/kubernetes/saved-sections.js';
+import { deletionSection, savedDeletion, savedNode } from '../../features/kubernetes/saved-sections.js';
 import type { ClusterReportsParts } from '../../features/kubernetes/reports/cluster-reports.js';
 import { openDisks, type Disks } from '../../features/disk/open.js';
 import { KernelKills } from '../../features/oom/open.js';
@@ -101,6 +101,9 @@ function actingParts({ journal, saved: { restored, keeper }, status }: Published
     journal.record(restartRecord(pod));
     status.podRestarted();
   };
-  const sections = { section: keeper.section('kubernetes', savedDeletion), nodeSection: keeper.section('kubernetes-node', savedNode) };
+  const sections = {
+    section: deletionSection(keeper.section('kubernetes', savedDeletion)),
+    nodeSection: keeper.section('kubernetes-node', savedNode),
+  };
   return { restored, bootId: selectHost().readBootId(), ...sections, metrics: status, onRestart };
 }

@@ -34,6 +34,8 @@ export interface EndedPod extends PodName {
   readonly endedMs: number;
 }
 
+const COMMON_REASON = 'TerminationByKubelet';
+
 /** The kubelet's grace period for a hard eviction. */
 export const HARD_GRACE_SECONDS = 1;
 
@@ -52,13 +54,13 @@ const LONGEST_MESSAGE = 160;
 /**
  * Adds a pod to the queue, or changes its entry. A smaller grace period than that of a DELETE that was sent needs another DELETE.
  *
- * @returns the same queue where it has no new call; undefined: it is full
+ * @returns the same queue where it has no new call; without the messages where they have no room; undefined: it is full
  */
 export function addDeletion(pending: PendingDeletions, pod: PendingDeletion): PendingDeletions | undefined {
   const known = pending.find(({ uid }) => uid === pod.uid);
   if (known === undefined) {
     const more = [...pending, { ...pod, message: pod.message.slice(0, LONGEST_MESSAGE) }];
-    return more.length <= MAX_PENDING && savedBytes(more) <= MAX_PENDING_BYTES ? more : undefined;
+    return [more, more.map(withoutMessage)].find((each) => each.length <= MAX_PENDING && savedBytes(each) <= MAX_PENDING_BYTES);
   }
   const graceSeconds = Math.min(known.graceSeconds, pod.graceSeconds);
   const isShorter = graceSeconds < known.graceSeconds;
@@ -80,10 +82,38 @@ export function restartText({ namespace, name, decision }: EndedPod): string {
   return `the kubelet has started ${namespace}/${name} again since its eviction (decision ${String(decision)})`;
 }
 
+function withoutMessage(pod: PendingDeletion): PendingDeletion {
+  return { ...pod, message: '' };
+}
+
+/** An entry as it is saved: short, because 256 of them must fit. `ended`: 0: none. `reason`: '': the most common one. */
+export type SavedDeletion = readonly [
+  ...[uid: string, namespace: string, name: string, decision: number, graceSeconds: number],
+  ...[next: PendingDeletion['next'], ended: number | 'restarted', flags: number, reason: string, message: string],
+];
+
+const FLAGS = { isSignalled: 1, isOver: 2 } as const;
+
+export function savedForm(pod: PendingDeletion): SavedDeletion {
+  const { uid, namespace, name, decision, graceSeconds, next, ended = 0, reason, message } = pod;
+  const flags = (pod.isSignalled ? FLAGS.isSignalled : 0) | (pod.isOver ? FLAGS.isOver : 0);
+  return [uid, namespace, name, decision, graceSeconds, next, ended, flags, reason === COMMON_REASON ? '' : reason, message];
+}
+
+export function ofSavedForm(saved: SavedDeletion): PendingDeletion {
+  const [uid, namespace, name, decision, graceSeconds, next, ended, flags, reason, message] = saved;
+  return {
+    ...{ uid, namespace, name, decision, reason: reason || COMMON_REASON, message, graceSeconds, next },
+    ...((flags & FLAGS.isSignalled) !== 0 && { isSignalled: true as const }),
+    ...(ended !== 0 && { ended }),
+    ...((flags & FLAGS.isOver) !== 0 && { isOver: true as const }),
+  };
+}
+
 /** The longest form that an entry may get counts: no later change makes the queue too large. */
 function savedBytes(pending: PendingDeletions): number {
-  const longest = { next: 'done', isSignalled: true, ended: LATEST_MS, isOver: true } as const;
-  return jsonBytes(pending.map((pod): PendingDeletion => ({ ...pod, ...longest })));
+  const longest = { next: 'condition', isSignalled: true, ended: LATEST_MS, isOver: true } as const;
+  return jsonBytes(pending.map((pod) => savedForm({ ...pod, ...longest })));
 }
 
 /** @param sent  the call that was answered, as it was when it was sent: there may be more to do since */

@@ -13,7 +13,7 @@ const CONDITION = 'DisruptionTarget';
 /** The next call for an evicted pod. @param now  in RFC 3339 */
 export function nextCall(pod: PendingDeletion, now: string): ApiCall {
   return pod.next === 'condition'
-    ? podStatusCall(pod, { conditions: [disruptionTarget(pod.reason, pod.message, now)] })
+    ? podStatusCall(pod, { conditions: [disruptionTarget(pod.reason, pod.message || 'evicted by evictd', now)] })
     : deleteCall(pod, pod.graceSeconds);
 }
 

@@ -4,6 +4,8 @@ import {
   answered,
   concluded,
   addDeletion,
+  ofSavedForm,
+  savedForm,
   stillPending,
   unfinished,
   type PendingDeletions,
@@ -26,6 +28,7 @@ const pod = (overrides: Partial<PendingDeletion> = {}): PendingDeletion => ({
   ...overrides,
 });
 
+const USUAL = { namespace: 'n'.repeat(24), name: 'p'.repeat(63), graceSeconds: 86_400, reason: 'TerminationByKubelet' };
 const LONGEST = { namespace: 'n'.repeat(63), name: 'p'.repeat(253) };
 
 /** Fails where it is full. */
@@ -79,10 +82,11 @@ describe('pending deletions', () => {
   });
 
   test.each<[rule: string, more: Partial<PendingDeletion>, holds: [least: number, most: number]]>([
-    ['short names', { namespace: 'a', name: 'b' }, [210, 256]],
-    ['the longest names', { ...LONGEST, message: 'x'.repeat(999) }, [64, 90]],
-    ['characters of several bytes', { ...LONGEST, message: '\u{1f600}'.repeat(999) }, [48, 80]],
-    ['escaped characters', { ...LONGEST, message: '\u0001'.repeat(999) }, [24, 40]],
+    ['short names', { namespace: 'a', name: 'b' }, [256, 256]],
+    ['names as usual, and the longest messages', { ...USUAL, message: 'x'.repeat(999) }, [256, 256]],
+    ['names as usual, and messages with characters of several bytes', { ...USUAL, message: '\u{1f600}'.repeat(999) }, [256, 256]],
+    ['the longest names', { ...LONGEST, message: 'x'.repeat(999) }, [110, 130]],
+    ['names as usual, and escaped characters', { ...USUAL, message: '\u0001'.repeat(999) }, [256, 256]],
   ])('the queue is bounded, so that the rest of the state can be saved with it: %s', (_rule, more, [least, most]) => {
     let pending: PendingDeletions = [];
     for (let at = 0; at <= 256; at += 1)
@@ -91,8 +95,27 @@ describe('pending deletions', () => {
     expect(pending.length).toBeLessThanOrEqual(most);
     expect(addDeletion(pending, pod({ ...more, uid: 'one more'.padEnd(36), decision: 999 }))).toBeUndefined();
     const done = pending.map((one): PendingDeletion => ({ ...one, next: 'done', isSignalled: true, ended: 9e12, isOver: true }));
-    expect(Buffer.byteLength(JSON.stringify(done))).toBeLessThanOrEqual(48 * 1024);
+    expect(Buffer.byteLength(JSON.stringify(done.map(savedForm)))).toBeLessThanOrEqual(48 * 1024);
   });
+});
+
+test('messages are dropped before a pod is refused, and kept as long as there is room', () => {
+  const message = 'x'.repeat(160);
+  const all = Array.from({ length: 256 }, (_, at) => pod({ ...USUAL, message, uid: String(at).padStart(36, '0'), decision: at }));
+  const pending = pendingOf(...all);
+  expect(pending.map((one) => ({ ...one, message }))).toEqual(all);
+  expect(pending[0]?.message).toBe('');
+  const some = all.slice(0, 100);
+  expect(pendingOf(...some)).toEqual(some);
+});
+
+test.each<[Partial<PendingDeletion>]>([
+  [{}],
+  [{ next: 'delete', isSignalled: true, ended: 5 }],
+  [{ next: 'done', ended: 'restarted', isOver: true }],
+  [{ isSignalled: true, isOver: true, reason: 'DeletionByTaintManager', message: '', graceSeconds: 30 }],
+])('a deletion is saved in a short form and read again: %j', (more) => {
+  expect(ofSavedForm(JSON.parse(JSON.stringify(savedForm(pod(more)))) as ReturnType<typeof savedForm>)).toEqual(pod(more));
 });
 
 test.each<[rule: string, uid: string, graceSeconds: number | undefined, hasCondition: boolean, next: PendingDeletion['next']]>([
