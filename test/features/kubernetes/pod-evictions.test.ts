@@ -236,6 +236,60 @@ test('budgets that a node-pressure eviction violates are counted once, and not r
   expect(listed(at)).toBe(1);
 });
 
+test.each(['away', 429, 503] as const)(
+  'budgets that could not be listed (%s) are counted when the API server is back, once',
+  async (how) => {
+    const at = await cluster();
+    budget(at, 'strict', 0);
+    if (how === 'away') await at.server.away();
+    else at.server.instead = () => failure(how, 'later');
+    const { queue, calls, log, violated } = agent(at, { section: undefined });
+    calls.stepped(decided());
+    calls.stepped(SIGNALLED);
+    await eventually('it has tried', () => log.length > 0 && (how === 'away' || listed(at) > 0));
+    calls.stepped(over('killed'));
+    expect(violated).toEqual([]);
+    at.server.instead = ({ path }) => (path.includes('/pods/') ? failure(503, 'the pod is not deleted yet') : undefined);
+    if (how === 'away') await at.server.back();
+    await eventually('they are counted', () => {
+      calls.serverIsBack();
+      return violated.length > 0;
+    });
+    at.server.instead = () => undefined;
+    await eventually('it is told', () => queue.size === 0);
+    calls.serverIsBack();
+    await roundTrip(at);
+    expect(violated).toEqual(['shop/strict']);
+  },
+);
+
+test('budgets of a pod that is deleted meanwhile are not counted later: its deletion has changed them', async () => {
+  const at = await cluster();
+  budget(at, 'strict', 0);
+  at.server.instead = ({ path }) => (path.endsWith('/poddisruptionbudgets') ? failure(503, 'later') : undefined);
+  const { queue, calls, violated } = agent(at, { section: undefined });
+  calls.stepped(decided());
+  calls.stepped(SIGNALLED);
+  await eventually('it is told', () => queue.size === 0 && listed(at) === 1);
+  at.server.instead = () => undefined;
+  await roundTrip(at);
+  calls.serverIsBack();
+  await roundTrip(at);
+  expect([listed(at), violated]).toEqual([1, []]);
+});
+
+test('without the permission to list budgets none is counted, and evictd does not ask again', async () => {
+  const at = await cluster({ token: 'kubelet-token' });
+  const { queue, calls, violated } = agent(at, { section: undefined });
+  calls.stepped(decided());
+  calls.stepped(SIGNALLED);
+  await eventually('it is told', () => queue.size === 0 && listed(at) === 1);
+  await roundTrip(at);
+  calls.serverIsBack();
+  await roundTrip(at);
+  expect([listed(at), violated]).toEqual([1, []]);
+});
+
 test('a list of budgets that cannot be read does not stop the eviction', async () => {
   const at = await cluster();
   budget(at, 'strict', 0);

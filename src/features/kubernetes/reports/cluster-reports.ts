@@ -83,7 +83,7 @@ export class ClusterReports implements StepListener, PodEvictions {
 
   /** The API server answers after a failure. */
   serverIsBack(): void {
-    this.#queue.serverIsBack();
+    this.#evictions.serverIsBack();
   }
 
   request(...asked: Parameters<PodEvictions['request']>): () => PodEvictionAnswer {

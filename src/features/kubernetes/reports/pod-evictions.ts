@@ -3,7 +3,6 @@ import { HARD_GRACE_SECONDS } from '../../../core/kubernetes/pending-deletion.js
 import { evictCall, readPodCall, podNow } from '../../../core/kubernetes/pod-call.js';
 import { disruptionTargetReason, podEvictionWay, signalsUnanswered } from '../../../core/kubernetes/pod-eviction-way.js';
 import { withRetryAfter } from '../../../core/kubernetes/back-off.js';
-import { budgetsPath, violatedBudgets } from '../../../core/kubernetes/violated-budgets.js';
 import type { Decision, EvictionInFlight, Outcome, VictimReading } from '../../../core/decide/eviction.js';
 import { decisionMessage } from '../../../core/message/message.js';
 import type { Workload } from '../../../core/workload/workload.js';
@@ -11,6 +10,7 @@ import type { Metrics } from '../../../monitor/ports/metrics.js';
 import type { PodEvictionAnswer, PodEvictionRequest, PodEvictions } from '../../../monitor/ports/node-pods.js';
 import type { StepListener, StepReport } from '../../../monitor/ports/ports.js';
 import type { SentSignals } from '../../../monitor/ports/sent-signals.js';
+import { BudgetCounts } from './budget-counts.js';
 import type { DeletionQueue } from './deletion-queue.js';
 import { QUEUED_MS, randomPauseMs, WITHIN_MS, type Ask } from './report-ports.js';
 import { NS_PER_SECOND } from '../../../core/quantity/duration.js';
@@ -42,6 +42,7 @@ export type SteppedEvictions = Pick<StepReport, 'effects'> & { readonly input: P
 /** Requests for evictions at the API server, and the deletions of pods that evictd ends itself. */
 export class ApiPodEvictions implements PodEvictions, StepListener {
   readonly #parts: ApiPodEvictionsParts;
+  readonly #counts: BudgetCounts;
   /** Evictions in flight, by uid of the pod. */
   readonly #decisions = new Map<string, Decision>();
   /** Evictions whose violated budgets are counted when a signal has reached the pod, by serial. */
@@ -56,6 +57,7 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
   /** For evictions in flight, adds the deletions that a killed evictd had not saved. */
   constructor(parts: ApiPodEvictionsParts, restored: RestoredEvictions) {
     this.#parts = parts;
+    this.#counts = new BudgetCounts(parts.ask, parts.metrics);
     for (const eviction of restored.state.evictions) {
       const { serial } = eviction.decision;
       const isKilled = restored.signals.get(serial)?.sent === 'killNs';
@@ -119,7 +121,15 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     this.#parts.queue.send();
   }
 
+  /** The API server answers after a failure. What is owed is counted first: a deletion changes the budgets. */
+  serverIsBack(): void {
+    const { queue } = this.#parts;
+    this.#counts.serverIsBack((uid) => (queue.stateOf(uid) ?? 'done') !== 'done');
+    queue.serverIsBack();
+  }
+
   close(): void {
+    this.#counts.close();
     this.#asked.clear();
     this.#parts.queue.close();
   }
@@ -159,7 +169,7 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     if (pod === undefined) return;
     this.#uncounted.delete(serial);
     this.#settled.add(serial);
-    void this.#countBudgets(pod);
+    void this.#counts.count(pod);
   }
 
   #resume({ decision, phase }: EvictionInFlight): void {
@@ -191,17 +201,6 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     const hasEnded = processesLeft === 0 || this.#killedBefore.get(decision.serial) === abandoned;
     const isEvicted = result === 'abandoned' ? hasEnded : result !== 'vanished';
     this.#parts.queue.concluded(decision.serial, result === 'failed' ? 'ifReleased' : isEvicted);
-  }
-
-  /** Node pressure does not respect budgets. They are listed right after the signal, because the end of the pod changes them. */
-  async #countBudgets(pod: NonNullable<Workload['kubernetes']>): Promise<void> {
-    const { ask, metrics } = this.#parts;
-    try {
-      const { status, body } = await ask({ method: 'GET', path: budgetsPath(pod.namespace), withinMs: WITHIN_MS });
-      if (status === 200) for (const budget of violatedBudgets(body, pod.labels)) metrics.budgetViolated(budget);
-    } catch {
-      // no answer that can be read: nothing is counted
-    }
   }
 
   /** Begins when the step is over: the taint comes first. A server that is busy is asked again, as long as the answer is waited for. */
