@@ -155,7 +155,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   kubernetes: 'The API server of the cluster that this node belongs to (docs/api-server.md).',
   'kubernetes.kubeconfig': 'File with the address and the credential. Its current context counts.',
   'kubernetes.inCluster': 'true, instead of kubeconfig: the service account of the pod that evictd runs in.',
-  'kubernetes.nodeName': 'Name of this node in the cluster. Default: NODE_NAME of the environment, or else the host name.',
+  'kubernetes.nodeName':
+    'Name of this node in the cluster. Default: NODE_NAME, else that of a kubelet in the certificate, else the host name.',
   'kubernetes.budgets': 'respect: a soft eviction respects the disruption budgets of the cluster. ignore: it does not.',
   'kubernetes.taint': 'Taint of the node under memory pressure: true (the default), false, or KEY=VALUE:EFFECT.',
   'kubernetes.conditions': 'Conditions of the node: own types (the default), kubelet: those of the kubelet, or none.',

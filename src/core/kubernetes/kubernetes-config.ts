@@ -4,7 +4,7 @@ import type { Taint } from '../disruption/taint.js';
 export interface KubernetesConfig {
   /** Path of a kubeconfig; undefined: the service account of the pod that evictd runs in. */
   readonly kubeconfig: string | undefined;
-  /** undefined: NODE_NAME of the environment, or else the host name. */
+  /** undefined: NODE_NAME of the environment, or else the name in a kubelet's client certificate, or else the host name. */
   readonly nodeName: string | undefined;
   /** Whether a soft eviction respects the disruption budgets of the cluster. */
   readonly budgets: 'respect' | 'ignore';

@@ -1,7 +1,12 @@
 import { hostname } from 'node:os';
 import type { KubernetesConfig } from '../../core/kubernetes/kubernetes-config.js';
+import { certifiedNode } from './client/certified-node.js';
 
-/** The name of the node, as the kubelet builds it (nodeutil.GetHostname). */
-export function nodeNameOf(config: Pick<KubernetesConfig, 'nodeName'>, env: Readonly<Record<string, string | undefined>>): string {
-  return [config.nodeName, env.NODE_NAME].find((name) => name) ?? hostname().trim().toLowerCase();
+/** The name of the node; without a configured one that of its kubelet's certificate, or as a kubelet builds it (nodeutil.GetHostname). */
+export function nodeNameOf(
+  { nodeName, kubeconfig }: Pick<KubernetesConfig, 'nodeName' | 'kubeconfig'>,
+  env: Readonly<Record<string, string | undefined>>,
+): string {
+  const given = [nodeName, env.NODE_NAME].find((name) => name);
+  return given ?? (kubeconfig === undefined ? undefined : certifiedNode(kubeconfig)) ?? hostname().trim().toLowerCase();
 }
