@@ -67,7 +67,11 @@ function amountText(input: string): bigint {
   if (/(?:[kMGTPE]|[KMGTPE]i)$/.test(input)) return bytes;
   const [number] = /^[\d.]+/.exec(input) ?? ['200'];
   const hint = `write ${number}Mi, ${number}Ki or ${number}k`;
-  throw new TextError('EVICTD_CONFIG_QUANTITY', `bytes need a unit: ${input}`, (/m$/.test(input) ? meantAmount(input) : undefined) ?? hint);
+  throw new TextError(
+    'EVICTD_CONFIG_QUANTITY',
+    `bytes need a unit: ${input}`,
+    (input.endsWith('m') ? meantAmount(input) : undefined) ?? hint,
+  );
 }
 
 /** `usage`, an amount, or a percentage of the usage. */

@@ -4,7 +4,7 @@ import type { StepInput } from '../decide/step-input.js';
 import type { Policy, State } from '../decide/state.js';
 import type { ConfiguredPolicy } from '../policy/configured-policy.js';
 import type { LadderEnd, PolicyResult } from '../policy/policy-action.js';
-import { latest, remember, type ScopeHistory, rememberPass, type ScopePasses } from '../policy/scope-history.js';
+import { latest, remember, rememberPass, type ScopeHistory } from '../policy/scope-history.js';
 import { fullPause } from '../pause/operator-pause.js';
 import type { PolicyReadings, ScopeReading } from '../policy/scope-reading.js';
 import { choiceOf } from '../rank/eviction-decision.js';

@@ -132,7 +132,8 @@ describe('an eviction for a disk', () => {
     timeline.candidates = holders({ b: { nodefs: holding(200n) } });
     expect(timeline.effects(20, full)).toEqual([]);
     expect(timeline.effects(30, { 'nodefs.available': 49n * Mi })).toEqual([]);
-    expect(timeline.effects(40, { 'nodefs.available': 50n * Mi })).toEqual(['evict b grace 0']);
+    expect(timeline.effects(40, { 'nodefs.available': 50n * Mi })).toEqual([]);
+    expect(timeline.effects(50, { 'nodefs.available': 50n * Mi })).toEqual(['evict b grace 0']);
   });
 
   test('goes on while files are freed one after the other, and no other workload is evicted meanwhile', () => {

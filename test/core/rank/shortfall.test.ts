@@ -117,7 +117,8 @@ describe('a disk full of named files that no workload would free', () => {
     timeline.candidates = on({ b: { nodefs: holding(50n * Mi) } });
     expect(timeline.effects(0.7, { 'nodefs.available': 1n }, gone(1))).toEqual([]);
     expect(timeline.effects(2, { 'nodefs.available': 1n }, gone(1))).toEqual(['killed a 0Mi', 'alert no-yield']);
-    expect(timeline.effects(20, { 'nodefs.available': 51n * Mi }, gone(1))).toEqual(['evict b grace 0']);
+    expect(timeline.effects(20, { 'nodefs.available': 51n * Mi }, gone(1))).toEqual([]);
+    expect(timeline.effects(30, { 'nodefs.available': 51n * Mi }, gone(1))).toEqual(['evict b grace 0']);
   });
 
   test('causes the eviction of the workload that frees most, not of the one that uses most', () => {

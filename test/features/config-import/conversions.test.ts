@@ -614,7 +614,7 @@ describe('an import from systemd-oomd', () => {
 
 describe('an import from earlyoom', () => {
   const policies = (args: string): readonly string[] =>
-    [...settingsOf(convertedText('earlyoom', args)).matchAll(/when: '?(.*?)'?\n(?: {4}cooldown: .*\n)?    then:\n((?: {6}.*\n?)+)/g)].map(
+    [...settingsOf(convertedText('earlyoom', args)).matchAll(/when: '?(.*?)'?\n(?: {4}cooldown: .*\n)? {4}then:\n((?: {6}.*\n?)+)/g)].map(
       ([, when = '', then = '']) => `${when} → ${then.trim().replace(/\n\s*/g, ' ')}`,
     );
   const swap = (text: string): string => `(swap.available <= ${text} | !swap.available exists)`;
