@@ -71,7 +71,7 @@ describe(`notifications (${ON})`, () => {
   test('are enabled by a reload', async () => {
     const { url, bodies } = await webhook(200);
     const { evictd, victim } = await scene({});
-    const node = (evictd.journal()[0] ?? { node: '' }).node;
+    const { node } = await evictd.recorded('start');
     await evictd.reloaded({
       evictionHard: { 'memory.available': '384Mi' },
       node: { cgroup: node },
