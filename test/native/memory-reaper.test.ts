@@ -25,32 +25,32 @@ import {
 const { SIGKILL } = constants.signals;
 const anywhere = hasMemoryV1 ? memoryV1 : cgroup2;
 const MIB = 1024 * 1024;
-const cpuV1 = '/sys/fs/cgroup/cpu';
+const freezerV1 = '/sys/fs/cgroup/freezer';
 const reapers = (): number => threadsNamed('evictd-reaper');
-const canStarve = hasMemoryV1 && existsSync(`${cpuV1}/cpu.cfs_quota_us`);
+const canFreeze = hasMemoryV1 && existsSync(`${freezerV1}/cgroup.procs`);
 
 describe.runIf(!isEmulated)('the memory of dying processes', () => {
-  test.runIf(canStarve)('is freed for a process that is not scheduled, because its cgroup has used up its CPU quota', async () => {
+  test.runIf(canFreeze)('is freed for a process that does not run, because it is frozen', async () => {
     const cgroup = makeCgroup(memoryV1);
-    const starved = makeCgroup(cpuV1);
+    const frozen = makeCgroup(freezerV1);
+    const state = `${frozen}/freezer.state`;
     const hog = await startHog(cgroup);
     await hog.take(100);
     const usage = () => Number(readFileSync(`${cgroup}/memory.usage_in_bytes`, 'utf8'));
     expect(usage()).toBeGreaterThan(100 * MIB);
-    // 1 ms in each second: to free 100 MiB by itself it needs many of them.
-    writeFileSync(`${starved}/cpu.cfs_period_us`, '1000000');
-    writeFileSync(`${starved}/cpu.cfs_quota_us`, '1000');
-    // Another process uses all of it, so that the victim does not run at all.
-    await startIn(starved, 'while :; do :; done');
-    const throttled = () => Number(/^nr_throttled (\d+)$/m.exec(readFileSync(`${starved}/cpu.stat`, 'utf8'))?.[1]);
-    await until('the quota to be used up', () => throttled() > 0);
-    writeFileSync(`${starved}/cgroup.procs`, readFileSync(`${cgroup}/cgroup.procs`, 'utf8'));
+    writeFileSync(`${frozen}/cgroup.procs`, readFileSync(`${cgroup}/cgroup.procs`, 'utf8'));
+    after(() => {
+      writeFileSync(state, 'THAWED');
+    });
+    writeFileSync(state, 'FROZEN');
+    await until('it to be frozen', () => readFileSync(state, 'utf8') === 'FROZEN\n');
     const held = closing(new native.CgroupHandle(cgroup));
     const reaper = closing(new native.MemoryReaper());
     expect(held.signal(SIGKILL, reaper)).toMatchObject({ signalled: 1, errno: 0 });
     await until('it to be taken back', () => reaper.counts().released === 1);
     expect(usage()).toBeLessThan(60 * MIB);
-    writeFileSync(`${starved}/cpu.cfs_quota_us`, '-1');
+    expect(held.processes()).toHaveLength(1); // on v1 it ends when it is thawed
+    writeFileSync(state, 'THAWED');
     await until('it to end', () => held.processes().length === 0);
     expect(reaper.counts().errno).toBe(0);
   });
