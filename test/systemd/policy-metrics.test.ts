@@ -124,7 +124,7 @@ const FIRST: Readonly<Record<Comparator, string>> = {
   oom_score: 'doomed',
 };
 
-/** Other tests have them: memory nodes (v2-numa), allocatable (e2e/kubernetes), filesystems of a runtime (e2e/image-filesystems). */
+/** Other tests have them: memory nodes (systemd/memory-nodes), allocatable and filesystems of a runtime (e2e/policies). */
 const ELSEWHERE = [
   'memory.boundNodes.used',
   'allocatableMemory.available',

@@ -77,16 +77,17 @@ const MEASURED_NS = 500_000_000n;
 const RATE_AWAITED_NS = 3_000_000_000n;
 
 /**
- * Whether the first comparator is a rate, which no cgroup has been read long enough for.
+ * Whether the first comparator is a rate, which no cgroup of the scope has been read long enough for.
  *
  * @param waitedNs  since the step began
  */
 export function awaitsRates(
-  { by: [first], histories }: { readonly by: readonly Comparator[]; readonly histories: ComparedHistories },
+  { by: [first], scope, histories }: Pick<VictimOrder, 'by' | 'scope'> & { readonly histories: ComparedHistories },
   waitedNs: bigint,
 ): boolean {
-  if (first === undefined || !RATES.has(first) || histories.size === 0 || waitedNs >= RATE_AWAITED_NS) return false;
-  return [...histories.values()].every((history) => readingBefore(history, MEASURED_NS) === undefined);
+  if (first === undefined || !RATES.has(first) || waitedNs >= RATE_AWAITED_NS) return false;
+  const ofScope = [...histories].filter(([path]) => isInScope(path, scope));
+  return ofScope.length > 0 && ofScope.every(([, history]) => readingBefore(history, MEASURED_NS) === undefined);
 }
 
 function per(amount: number | undefined, unit: number): number | undefined {

@@ -571,6 +571,27 @@ describe('a victim by a rate', () => {
     expect(run.uses(1, 101, at(1))).toEqual(['evict small grace 0']);
   });
 
+  test('is waited for where only the workloads of another policy have been read for long', () => {
+    const kill = ofCgroup([{ kind: 'kill', unit: 'workload', recursive: false, by: ['growth', 'size'] }]);
+    const policies = [kill, ofCgroup([THROTTLE, KILL], { name: 'other', scope: { cgroup: '/b' }, cooldownNs: 30n * SECOND })];
+    const run = new Run([], {}, { policies });
+    const both = (seconds: number): Partial<StepInput> => ({
+      policyReadings: () => ({
+        scopes: new Map([
+          ['p', [reading('/a', 0n, { 'memory.current': (seconds < 3 ? 100 : 101) * 1024 })]],
+          ['other', [reading('/b', 0n, { 'memory.current': 101 * 1024 })]],
+        ]),
+      }),
+      policyWorkloads: (paths) => [
+        ...(at(seconds).policyWorkloads?.(paths.filter((path) => path.startsWith('/a/'))) ?? []),
+        reading('/b/other', BigInt(seconds) * SECOND, { 'memory.current': 900 * 1024 * 1024 }),
+      ],
+    });
+    const used = [0, 1, 2, 3].map((seconds) => run.uses(seconds, 0, both(seconds)).filter((text) => text.startsWith('evict')));
+    expect(used).toEqual([[], [], [], []]);
+    expect(run.uses(4, 0, both(4))).toContain('evict small grace 0');
+  });
+
   test('is not waited for where another value comes first', () => {
     expect(killing(['size', 'growth']).uses(0, 101, at(0))).toEqual(['evict big grace 0']);
   });
