@@ -185,7 +185,9 @@ function readState(json: Json): RecordingEntry {
   if (!isRecord(json.state)) throw new RecordingLineError('state is missing');
   const { lost } = json;
   if (typeof lost !== 'number') throw new RecordingLineError('a state does not say how many steps are lost before it');
-  return { kind: 'state', state: { ...initialState, ...(fromJson(json.state) as Partial<State>) }, lost };
+  const state = fromJson(json.state) as Partial<State>;
+  const policies = { ...initialState.policies, ...state.policies };
+  return { kind: 'state', state: { ...initialState, ...state, policies }, lost };
 }
 
 /** The file has no undefined values. */
