@@ -14,7 +14,7 @@ import { isPaused, isRelated, isStuck } from './restraint-lift.js';
 import { fingerprintOf, withoutOldLadder } from './changed-policy.js';
 import { conditionRecheck, rememberNamed, type SharedReadings } from './condition-recheck.js';
 import { afterEviction, answered, type Ladder } from './ladder.js';
-import type { Restrained, PolicyScope, PolicyState } from './policy-state.js';
+import { initialPolicyState, type PolicyScope, type PolicyState, type Restrained } from './policy-state.js';
 import { nodeReading, windowsOf } from './policy-truth.js';
 import { endLadder, takeTurn, targetOf, withLifted, type TurnResult, type TurnContext } from './policy-turn.js';
 import { isToRemember, turnsOf, unreadTurn, type JudgedTurn } from './scope-turns.js';
@@ -42,7 +42,8 @@ export function stepPolicies(
   const configured = policy.shuttingDown ? [] : (policy.policies ?? []);
   const { policies: before } = made.state;
   const results = input.policyResults ?? [];
-  if (configured.length === 0 && before.scopes.size === 0 && before.restraints.length === 0 && results.length === 0) return undefined;
+  if (configured.length === 0 && before.scopes.size === 0 && before.restraints.length === 0 && results.length === 0)
+    return withoutReadings(made);
   const { nowNs } = input;
   const answers = { results, outcomes: made.effects.flatMap((effect) => (effect.kind === 'outcome' ? [effect.outcome] : [])) };
   if (made.effects.some((effect) => effect.kind === 'escalate' || (effect.kind === 'evict' && !effect.decision.dryRun)))
@@ -92,6 +93,12 @@ export function stepPolicies(
     effects,
     isAwaiting: awaiting,
   };
+}
+
+/** Without policies none is kept: a later policy must not look back over the time between. undefined: there is none. */
+function withoutReadings(made: PolicyStepResult): (PolicyStepResult & { readonly isAwaiting: boolean }) | undefined {
+  if (made.state.policies === initialPolicyState) return undefined;
+  return { state: { ...made.state, policies: initialPolicyState }, effects: made.effects, isAwaiting: false };
 }
 
 /** No signal waits for the readings of policies: they are judged in the next step, which follows at once. */

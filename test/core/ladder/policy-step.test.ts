@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { VictimReading } from '../../../src/core/decide/eviction.js';
 import type { StepInput } from '../../../src/core/decide/step-input.js';
-import type { Policy } from '../../../src/core/decide/state.js';
+import { initialState, type Policy } from '../../../src/core/decide/state.js';
 import { policiesDueNs } from '../../../src/core/ladder/policy-deadline.js';
 import type { PolicyResult } from '../../../src/core/policy/policy-action.js';
 import { candidates, Mi, policy, requesting, SECOND, threshold, workload } from '../support.js';
@@ -312,6 +312,15 @@ describe('a policy that a reload changes under its name begins anew', () => {
     expect(run.uses(1, 101)).toEqual([]);
     expect(run.uses(5, 101)).toEqual(['thaw big: time', 'notify', 'end p: exhausted']);
   });
+});
+
+test('nothing that was read is kept when the last policy is removed', () => {
+  const run = new Run([NOTIFY], { when: condition('memory.growth > 10Mi over 5s', 'cgroup') });
+  run.uses(0, 101);
+  expect(run.state.policies.passes).not.toEqual(initialState.policies.passes);
+  run.policy = { ...run.policy, policies: [] };
+  expect(run.uses(1, 101)).toEqual([]);
+  expect(run.state.policies).toBe(initialState.policies);
 });
 
 describe('a throttled workload is released', () => {
