@@ -113,7 +113,7 @@ export class QuietTicks {
 }
 
 /** Whether the next step would only repeat the last one. */
-function isCalm({ episodes, conditions, reclaiming, evictions, held, pauses, lastObservations }: State): boolean {
-  const isOver = episodes.size === 0 && conditions.length === 0 && evictions.length === 0 && held.size === 0 && pauses.size === 0;
-  return isOver && reclaiming === undefined && lastObservations.missing.size === 0;
+function isCalm({ episodes, conditions, reclaiming, evictions, held, pauses, withoutYield, lastObservations }: State): boolean {
+  const lasting = [episodes.size, conditions.length, evictions.length, held.size, pauses.size, withoutYield.size];
+  return lasting.every((count) => count === 0) && reclaiming === undefined && lastObservations.missing.size === 0;
 }

@@ -64,6 +64,7 @@ test.each<[rule: string, state: Partial<State>]>([
   ['a condition lasts', { conditions: ['MemoryPressure'] }],
   ['a victim is ending', { evictions: [{} as never] }],
   ['a unit is kept stopped', { held: new Map([['u', {} as never]]) }],
+  ['the last eviction freed too little', { withoutYield: new Map([['memory.available', 0n]]) }],
   ['the node is reclaiming', { reclaiming: {} as never }],
   ['a signal cannot be read', { lastObservations: { observed: new Map(), missing: new Map([['pid.available', 'x']]) } }],
 ])('every tick makes a pass while %s', (_rule, state) => {

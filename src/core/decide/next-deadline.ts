@@ -1,6 +1,7 @@
 import { budgetChangesNs } from '../budget/eviction-budget.js';
 import { drainDueNs } from '../drain/drain.js';
 import { evictionDueNs } from '../reclaim/eviction-deadline.js';
+import { pauseEndNs } from '../reclaim/pause-relief.js';
 import { yieldClosesNs } from '../reclaim/eviction-yield.js';
 import { episodeEndNs } from '../threshold/reported-episode.js';
 import { graceEndNs } from '../threshold/grace-period.js';
@@ -33,6 +34,7 @@ export function dueAtNs(policy: Policy, state: State, nowNs: bigint): bigint | u
     const { resource } = SIGNAL_FACTS[threshold.signal];
     if (resource !== undefined) waitIfAhead(budgetChangesNs(policy, state.evictionTimes, resource, nowNs) ?? nowNs);
   }
+  for (const sinceNs of state.relievedSince.values()) waitIfAhead(pauseEndNs(sinceNs));
   for (const untilNs of passedOverUntil(state, true).values()) waitIfAhead(untilNs);
   for (const { untilNs } of state.held.values()) if (untilNs !== undefined) waitIfAhead(untilNs);
   for (const eviction of state.evictions) wait(yieldClosesNs(eviction) ?? evictionDueNs(eviction, policy.departures['node-yield'], nowNs));

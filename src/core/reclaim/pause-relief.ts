@@ -37,12 +37,17 @@ export function pausesNow(
     if (isMet && !isReached(signal, until, observed.get(signal))) return true;
     const sinceNs = since.get(signal) ?? nowNs;
     relievedSince.set(signal, sinceNs);
-    return nowNs - sinceNs < CLEAR_FOR_NS;
+    return nowNs < pauseEndNs(sinceNs);
   });
   return { withoutYield: left.length === pauses.size ? pauses : new Map(left), relievedSince };
 }
 
 const NONE: RelievedSince = new Map();
+
+/** When a pause ends if the relief that began then lasts. */
+export function pauseEndNs(relievedSinceNs: bigint): bigint {
+  return relievedSinceNs + CLEAR_FOR_NS;
+}
 
 function sharesPause(signal: Signal, other: Signal): boolean {
   return other === signal || (isMemory(signal) && isMemory(other));

@@ -4,7 +4,7 @@ import { outcomeMessage } from '../../../src/core/message/message.js';
 import { judgedBy, swapToFree } from '../../../src/core/rank/eviction-cause.js';
 import type { WorkloadProcess } from '../../../src/core/workload/process.js';
 import type { Workload } from '../../../src/core/workload/workload.js';
-import { candidates, Mi, policy, stats, threshold, workload } from '../support.js';
+import { candidates, Mi, policy, SECOND, stats, threshold, workload } from '../support.js';
 import { evicted, Timeline } from '../timeline.js';
 import { condition, KILL, ofCgroup, reading } from './policies.js';
 
@@ -219,6 +219,8 @@ test('an eviction without yield by a policy of the node pauses it, also where no
   expect(evicted([30, 60, 90].flatMap((seconds) => at(seconds, 121n)))).toEqual([]);
   // The condition ceases for a moment: the pause lasts.
   expect(evicted([160n, 140n, 160n].flatMap((available, index) => at(91 + index, available)))).toEqual([]);
-  for (const seconds of [94, 104]) at(seconds, 160n); // it has ceased for 10 s: the pause is over
+  at(94, 160n);
+  expect(timeline.dueAtNs).toBe(104n * SECOND);
+  at(104, 160n); // it has ceased for 10 s: the pause is over
   expect(evicted([110, 140].flatMap((seconds) => at(seconds, 140n)))).toEqual(['evict small grace 0']);
 });
