@@ -50,12 +50,21 @@ export class OomCounters implements OomCounterReader {
     this.#machine.close();
   }
 
-  *#visit(hierarchy: CgroupHierarchy, path: string, found: Map<bigint, CgroupOomKills>): Generator<void, void> {
-    yield;
+  /** The deepest path is as long as users want, so it does not recurse. */
+  *#visit(hierarchy: CgroupHierarchy, top: string, found: Map<bigint, CgroupOomKills>): Generator<void, void> {
+    const pending = [top];
+    for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
+      yield;
+      for (const name of this.#look(hierarchy, path, found).toReversed()) pending.push(childPath(path, name));
+    }
+  }
+
+  /** Returns the names of the child cgroups that may have kills. */
+  #look(hierarchy: CgroupHierarchy, path: string, found: Map<bigint, CgroupOomKills>): readonly string[] {
     const directory = cgroupDirectory(hierarchy, path);
     try {
       const kills = counter(`${directory}/${hierarchy.version === 1 ? 'memory.oom_control' : 'memory.events'}`, 'oom_kill');
-      if (hierarchy.version === 2 && kills === 0) return;
+      if (hierarchy.version === 2 && kills === 0) return [];
       const children = subdirectoriesIn(directory);
       if (kills !== undefined && kills > 0) {
         const local = `${directory}/memory.events.local`;
@@ -65,9 +74,9 @@ export class OomCounters implements OomCounterReader {
             : { ownKills: counter(local, 'oom_kill'), limitHits: counter(local, 'oom') };
         found.set(statSync(fsPath(directory), { bigint: true }).ino, { path, kills, ...own });
       }
-      for (const name of children) yield* this.#visit(hierarchy, childPath(path, name), found);
+      return children;
     } catch {
-      // removed meanwhile: on v2 its parent has counted the same
+      return []; // removed meanwhile: on v2 its parent has counted the same
     }
   }
 }
