@@ -1,6 +1,7 @@
 import * as hooks from '../features/hooks/open.js';
 import * as notify from '../features/notify/open.js';
 import type { Config } from '../config/config.js';
+import { configuredHooks } from '../core/hook/hook.js';
 import { configuredKinds } from '../core/notify/notification.js';
 import type { BeforeSignal } from '../monitor/ports/before-signal.js';
 import type { StepListener } from '../monitor/ports/ports.js';
@@ -24,7 +25,7 @@ export class AroundEvictions implements BeforeSignal, StepListener {
 
   configure(config: Config): void {
     if (this.#hooks) this.#hooks.configure(config);
-    else if (Object.values(config.hooks).some((hook) => hook !== undefined)) this.#hooks = this.#openHooks(config);
+    else if (configuredHooks(config).length > 0) this.#hooks = this.#openHooks(config);
     if (this.#notifications) this.#notifications.configure(config);
     else if (configuredKinds(config.notifications).length > 0) this.#notifications = this.#openNotifications(config);
   }

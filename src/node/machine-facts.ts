@@ -1,5 +1,6 @@
 import type { LoadedConfig } from '../config/config.js';
 import { errnoOf } from '../config/parse/config-file.js';
+import { hookCommands } from '../core/hook/hook.js';
 import { namedOf, patternsOf, type Rule } from '../core/workload/rule.js';
 import type { Observations } from '../core/signal/observation.js';
 import { isOfBudget, type PolicyBudget } from '../core/disruption/disruption-budget.js';
@@ -76,9 +77,12 @@ export async function machineFactsOf(
 const CHECKED_WITHIN_MS = 5_000;
 
 /** Problems of the programs of hooks and of steps of policies. */
-async function programProblems({ hooks: { preEvict, postEvict }, policies }: LoadedConfig['config']): Promise<ReadonlyMap<string, string>> {
-  const steps = policies.flatMap(({ then }) => then);
-  const commands = [preEvict?.argv, postEvict?.argv, ...steps.map((step) => (step.kind === 'run' ? step.command : undefined))];
+async function programProblems(config: LoadedConfig['config']): Promise<ReadonlyMap<string, string>> {
+  const steps = config.policies.flatMap(({ then }) => then);
+  const commands = [
+    ...hookCommands(config).map(({ argv }) => argv),
+    ...steps.map((step) => (step.kind === 'run' ? step.command : undefined)),
+  ];
   const programs = new Set(commands.flatMap((command) => command?.slice(0, 1) ?? []));
   const runner = programs.size === 0 ? undefined : selectHost().openProgramRunner?.(native);
   const found = [...programs].map(async (program) => [program, await runner?.problemOf(program, CHECKED_WITHIN_MS)] as const);

@@ -1,4 +1,4 @@
-import { chmodSync, statfsSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loopWorks } from '../support/loop-filesystem.js';
@@ -96,6 +96,25 @@ describe(`a policy of one cgroup (${ON})`, () => {
     expect(await batch.ended).toBe('SIGKILL');
     await evictd.recorded('outcome');
     expect(brief(evictd.journal())).toEqual(expect.arrayContaining(['act run', 'result run failed', 'killed batch']));
+  });
+
+  test('runs its own hook after its eviction, and not that of all evictions', async () => {
+    const { batch, config } = await guarded();
+    const directory = temporaryDirectory('/run');
+    const hook = (name: string): string[] => {
+      const program = join(directory, name);
+      writeFileSync(program, `#!/bin/sh\necho "$EVICTD_POLICY $EVICTD_RESULT" > ${program}.out\n`, { mode: 0o755 });
+      return [program];
+    };
+    const policies = config.policies.map((one) => ({ ...one, hooks: { postEvict: hook('own') } }));
+    const evictd = await new Evictd({ config: { ...config, policies, hooks: { postEvict: hook('every') } } }).guarding();
+    batch.grow();
+    expect(await batch.ended).toBe('SIGKILL');
+    await evictd.until('a hook has ended', () => evictd.journal().some(({ type }) => type === 'hook'));
+    expect(evictd.journal().flatMap(({ type, target, result }) => (type === 'hook' ? [[target, result]] : []))).toEqual([
+      [join(directory, 'own'), 'succeeded'],
+    ]);
+    expect(readFileSync(join(directory, 'own.out'), 'utf8')).toBe('bounded killed\n');
   });
 
   test('in a dry run says what it would do, once, and ends nothing', async () => {

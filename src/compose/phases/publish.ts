@@ -1,6 +1,7 @@
 import manifest from '../../../package.json' with { type: 'json' };
 import type { Config } from '../../config/config.js';
 import { pausedText } from '../../core/message/pause-message.js';
+import { configuredHooks } from '../../core/hook/hook.js';
 import { configuredKinds } from '../../core/notify/notification.js';
 import { selectHost } from '../../host/select.js';
 import { MetricsRegistry } from '../../metrics/registry.js';
@@ -95,6 +96,5 @@ function configureStatus(status: Status, config: Config): void {
   status.monitoringInterval(config.monitoringIntervalNs);
   status.reclaiming(reclaimNames(config));
   status.disruptable(config.disruptionBudgets.map(({ name }) => name));
-  const hooks = Object.entries(config.hooks).flatMap(([name, hook]) => (hook === undefined ? [] : [name]));
-  status.hooking(hooks, configuredKinds(config.notifications));
+  status.hooking(configuredHooks(config), configuredKinds(config.notifications));
 }

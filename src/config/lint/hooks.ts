@@ -1,4 +1,5 @@
 import { formatDuration } from '../../core/quantity/duration.js';
+import { hookCommands } from '../../core/hook/hook.js';
 import { orderedThresholds } from '../../core/threshold/ordered-limit.js';
 import type { Finding, LintRule, LintSubject } from './lint-rule.js';
 import type { MachineFacts } from './machine.js';
@@ -9,19 +10,12 @@ export const PROGRAM_HINT = 'install an executable file that only root can chang
 /** Hooks whose program evictd will not run. */
 export const hooksRule: LintRule = {
   codes: ['EVICTD_LINT_HOOK'],
-  find: ({ hooks: { preEvict, postEvict } }: LintSubject, machine: MachineFacts | undefined): Finding[] =>
-    Object.entries({ preEvict, postEvict }).flatMap(([name, hook]): Finding[] => {
-      const problem = machine?.programs?.get(hook?.argv[0] ?? '');
-      if (hook === undefined || problem === undefined) return [];
-      return [
-        {
-          level: 'warn',
-          code: 'EVICTD_LINT_HOOK',
-          message: `hooks.${name} is skipped, and evictions go on without it: ${problem}`,
-          hint: PROGRAM_HINT,
-          key: `hooks.${name}`,
-        },
-      ];
+  find: ({ hooks, policies }: LintSubject, machine: MachineFacts | undefined): Finding[] =>
+    hookCommands({ hooks, policies }).flatMap(({ key, argv }): Finding[] => {
+      const problem = machine?.programs?.get(argv[0] ?? '');
+      if (problem === undefined) return [];
+      const message = `${key} is skipped, and evictions go on without it: ${problem}`;
+      return [{ level: 'warn', code: 'EVICTD_LINT_HOOK', message, hint: PROGRAM_HINT, key }];
     }),
 };
 

@@ -84,7 +84,7 @@ function mapHint(name: string, input: unknown): string {
   const [, key] = /^workloads\[\d+\]\.(\w+)$/.exec(name) ?? [];
   const map = SOURCE_KINDS.find(({ kind }) => kind === key)?.mapHint?.(written);
   if (map !== undefined) return `write ${map}`;
-  if (/^hooks\.\w+$/.test(name)) return 'write a list: [/usr/local/bin/save-heap, --all]';
+  if (/(?:^|\.)hooks\.\w+$/.test(name)) return 'write a list: [/usr/local/bin/save-heap, --all]';
   if (/^rules\[\d+\]\.match\.labels$/.test(name)) return 'write { app: web }';
   if (name.startsWith('workloads[')) return sourceHint(written);
   if (name.startsWith('thresholds[')) return "write { when: 'memory.available<5%', kind: hard }, or kind: soft and for: 10s";

@@ -5,6 +5,7 @@ import type { ScopeKind } from '../../core/policy/condition.js';
 import { namesIn } from '../../core/workload/cgroup.js';
 import type { ConfiguredPolicy } from '../../core/policy/configured-policy.js';
 import { METRIC_NAMES } from '../../core/policy/metric.js';
+import { policyHooksSchema } from '../resolve/hooks.js';
 import { isRecord } from '../value/document.js';
 import { shaped } from '../value/json-shape.js';
 import { suggestion } from '../value/report.js';
@@ -98,9 +99,11 @@ const entry = z.pipe(
     unless: z.optional(condition),
     cooldown: z.optional(parsed((input) => durationText(input, 0n, 24n * NS_PER_HOUR))),
     then: z.array(ladderStep),
+    hooks: z.optional(policyHooksSchema),
   }),
-  z.transform(({ name, scope, when, for: held = 0n, unless, cooldown = DEFAULT_COOLDOWN_NS, then }): PolicyEntry => {
-    return { name, ...(scope && { scope }), when, forNs: held, ...(unless !== undefined && { unless }), cooldownNs: cooldown, then };
+  z.transform(({ name, scope, when, for: held = 0n, unless, cooldown = DEFAULT_COOLDOWN_NS, then, hooks }): PolicyEntry => {
+    const left = { ...(scope && { scope }), ...(unless !== undefined && { unless }), ...(hooks && { hooks }) };
+    return { name, when, forNs: held, cooldownNs: cooldown, then, ...left };
   }),
 );
 
@@ -110,6 +113,7 @@ export const policyEntry = z.pipe(
     if (!isRecord(written)) return written;
     refuseNodeMetrics(payload, written);
     refuseLadder(payload, written.then);
+    refuseHooks(payload, written);
     const others = payload.issues.length === 0 ? [] : (entry.safeParse(written, { reportInput: true }).error?.issues ?? []);
     payload.issues.push(...(others as Payload['issues']));
     return written;
@@ -129,9 +133,20 @@ function refuseNodeMetrics(payload: Payload, written: Readonly<Record<string, un
   }
 }
 
+/** Refuses hooks of a policy that evicts nothing. */
+function refuseHooks(payload: Payload, { hooks, then }: Readonly<Record<string, unknown>>): void {
+  if (hooks === undefined || !Array.isArray(then) || ['stop', 'kill'].some((kind) => then.some((step) => isStep(step, kind)))) return;
+  const hint = 'add stop or kill, or write run: [/path/of/program] as a step';
+  refuseAt(payload, hooks, 'EVICTD_CONFIG_POLICY', 'no step of this policy evicts', hint, ['hooks']);
+}
+
+function isStep(step: unknown, kind: string): boolean {
+  return step === kind || (isRecord(step) && Object.hasOwn(step, kind));
+}
+
 function refuseLadder(payload: Payload, then: unknown): void {
   if (!Array.isArray(then)) return;
-  const last = then.findIndex((step: unknown) => step === 'kill' || (isRecord(step) && Object.hasOwn(step, 'kill')));
+  const last = then.findIndex((step) => isStep(step, 'kill'));
   if (then.length === 0) refuseAt(payload, then, 'EVICTD_CONFIG_POLICY', 'has no step', 'add one, like - notify', ['then']);
   if (last === -1 || last === then.length - 1) return;
   const hint = 'kill is repeated as long as the condition holds: put it last';

@@ -23,6 +23,7 @@ export function mapInPolicy(name: string): string | undefined {
   const [, below = ''] = /^policies\[\d+\](.*)$/.exec(name) ?? [];
   if (/\.then\[\d+\]\.run$/.test(below)) return 'write a list: run: [/usr/local/bin/drop-caches, --all]';
   if (/\.then\[\d+\]$/.test(below)) return 'write a step: notify, or reclaim: {memory: 200Mi}';
+  if (below === '.hooks') return 'write {preEvict: [/usr/local/bin/save-heap, --all]}';
   if (below === '.scope') return 'write {cgroup: /user.slice/**}';
   return name.startsWith('policies[') && below === ''
     ? `write {${MISSING.name ?? ''}, ${MISSING.when ?? ''}, ${MISSING.then ?? ''}}`

@@ -59,8 +59,7 @@ const postEvict = orList(
   ),
 );
 
-export const hooksSchema = z.strictObject({
-  preEvict: z.optional(preEvict),
-  postEvict: z.optional(postEvict),
-  prekill: z.optional(flag),
-});
+const programs = { preEvict: z.optional(preEvict), postEvict: z.optional(postEvict) };
+
+export const hooksSchema = z.strictObject({ ...programs, prekill: z.optional(flag) });
+export const policyHooksSchema = z.strictObject(programs);

@@ -1,3 +1,4 @@
+import type { PolicyHooks } from '../hook/hook.js';
 import type { Condition } from './condition.js';
 
 /** What `by` compares of candidates, the largest first. Behind them comes the total order of evictions. */
@@ -68,4 +69,6 @@ export interface ConfiguredPolicy {
   readonly cooldownNs: bigint;
   /** The steps, at least one. `kill` is the last. */
   readonly then: readonly LadderStep[];
+  /** Of its evictions. Left out: those of all evictions. */
+  readonly hooks?: PolicyHooks;
 }

@@ -1,6 +1,5 @@
-import type { Config } from '../../config/config.js';
 import type { Decision, Outcome } from '../../core/decide/eviction.js';
-import type { HookCommand, HookName } from '../../core/hook/hook.js';
+import { hookCommands, type HookCommand, type HookName, type HooksConfig, type HookSettings } from '../../core/hook/hook.js';
 import { selectHost } from '../../host/select.js';
 import type { Journal } from '../../journal/journal.js';
 import type { Log } from '../../log/log.js';
@@ -35,7 +34,7 @@ export interface HookHost {
 }
 
 /** Opens the hooks of a configuration, or undefined on a system without them. Warns of programs that it will not run. */
-export function openHooks(config: Pick<Config, 'hooks'>, parts: HookParts): Hooks | undefined {
+export function openHooks(config: HookSettings, parts: HookParts): Hooks | undefined {
   const { openProgramRunner } = selectHost();
   if (openProgramRunner === undefined) return undefined;
   const { host = { runner: openProgramRunner(native), prekillDirectory: PREKILL_DIRECTORY } } = parts;
@@ -45,22 +44,22 @@ export function openHooks(config: Pick<Config, 'hooks'>, parts: HookParts): Hook
 /** Runs the hooks of evictions. Nothing of it throws. */
 export class Hooks implements BeforeSignal, StepListener {
   readonly #parts: HookParts & { readonly host: HookHost };
-  #hooks: Config['hooks'];
+  #settings: HookSettings;
   #running = 0;
 
-  constructor({ hooks }: Pick<Config, 'hooks'>, parts: HookParts & { readonly host: HookHost }) {
+  constructor(settings: HookSettings, parts: HookParts & { readonly host: HookHost }) {
     this.#parts = parts;
-    this.#hooks = hooks;
+    this.#settings = settings;
     void this.#warnOfPrograms();
   }
 
-  configure({ hooks }: Pick<Config, 'hooks'>): void {
-    this.#hooks = hooks;
+  configure(settings: HookSettings): void {
+    this.#settings = settings;
     void this.#warnOfPrograms();
   }
 
   before(decision: Decision, go: () => void): boolean {
-    const { preEvict, prekill } = this.#hooks;
+    const { preEvict, prekill } = this.#hooksOf(decision);
     if (preEvict === undefined && prekill === undefined) return false;
     const deadline = new Deadline(preEvict?.deadlineNs ?? prekill?.deadlineNs ?? 0n);
     const runs = [
@@ -81,12 +80,19 @@ export class Hooks implements BeforeSignal, StepListener {
     }
   }
 
+  /** A policy's own hooks come in place of those of all evictions. */
+  #hooksOf({ cause }: Decision): HooksConfig {
+    const { hooks, policies } = this.#settings;
+    const own = cause.kind === 'policy' ? policies.find(({ name }) => name === cause.policy)?.hooks : undefined;
+    return { ...hooks, ...own };
+  }
+
   close(): void {
     this.#parts.host.runner.close();
   }
 
   #after(outcome: Outcome): void {
-    const { postEvict } = this.#hooks;
+    const { postEvict } = this.#hooksOf(outcome.decision);
     if (postEvict === undefined) return;
     // After everything else of the pass.
     setImmediate(() => {
@@ -140,7 +146,7 @@ export class Hooks implements BeforeSignal, StepListener {
   }
 
   async #wouldRun(decision: Decision): Promise<void> {
-    const { preEvict, postEvict, prekill } = this.#hooks;
+    const { preEvict, postEvict, prekill } = this.#hooksOf(decision);
     const sockets = prekill === undefined ? [] : await prekillSockets(this.#parts.host.prekillDirectory);
     const targets: readonly (readonly [HookName, string])[] = [
       ...(preEvict ? [['preEvict', preEvict.argv.join(' ')] as const] : []),
@@ -163,12 +169,12 @@ export class Hooks implements BeforeSignal, StepListener {
   }
 
   async #warnOfPrograms(): Promise<void> {
-    const { preEvict, postEvict, prekill } = this.#hooks;
-    if (prekill !== undefined) void prekillSockets(this.#parts.host.prekillDirectory); // the next look is one call
-    for (const [name, hook] of Object.entries({ preEvict, postEvict })) {
-      const problem = hook && (await this.#parts.host.runner.problemOf(hook.argv[0] ?? '', CHECKED_WITHIN_MS));
+    const settings = this.#settings;
+    if (settings.hooks.prekill !== undefined) void prekillSockets(this.#parts.host.prekillDirectory); // the next look is one call
+    for (const { key, argv } of hookCommands(settings)) {
+      const problem = await this.#parts.host.runner.problemOf(argv[0] ?? '', CHECKED_WITHIN_MS);
       if (problem === undefined) continue;
-      this.#parts.log.warn(`hooks.${name} is skipped, and evictions go on without it: ${problem}`, { code: 'EVICTD_HOOK' });
+      this.#parts.log.warn(`${key} is skipped, and evictions go on without it: ${problem}`, { code: 'EVICTD_HOOK' });
     }
   }
 }

@@ -2,18 +2,22 @@ import { expect, test } from 'vitest';
 import { hooksOfOrdersRule, hooksRule } from '../../../src/config/lint/hooks.js';
 import type { LintSubject } from '../../../src/config/lint/lint-rule.js';
 import type { Threshold } from '../../../src/core/threshold/threshold.js';
+import { KILL, ofCgroup } from '../../core/ladder/policies.js';
 import { threshold } from '../../core/support.js';
 import { machine, subject } from './support.js';
 
 const hook = (program: string) => ({ argv: [program], timeoutNs: 1n });
 const hooks = { preEvict: { ...hook('/a'), deadlineNs: 1n }, postEvict: hook('/b'), prekill: undefined };
 
+const policies = [ofCgroup([KILL], { hooks: { postEvict: hook('/c') } })];
+
 test.each<[what: string, programs: ReadonlyMap<string, string> | undefined, keys: readonly string[]]>([
   ['programs that only root can change', new Map(), []],
   ['programs that were not checked', undefined, []],
   ['a hook program that another user can change', new Map([['/b', '/b belongs to user 1000']]), ['hooks.postEvict']],
+  ['a program of a policy that is missing', new Map([['/c', '/c is missing']]), ['policies[0].hooks.postEvict']],
 ])('%s', (_what, programs, keys) => {
-  const found = hooksRule.find(subject([], { hooks }), machine(programs && { programs }));
+  const found = hooksRule.find(subject([], { hooks, policies }), machine(programs && { programs }));
   expect(found.map(({ key }) => key)).toEqual(keys);
 });
 

@@ -267,6 +267,30 @@ test('every error of the YAML parser is reported', () => {
 
 test.each<[rule: string, yaml: string, message: string, hint: string]>([
   ['a hook as text', 'hooks: {preEvict: /bin/true}\n', 'hooks.preEvict: expected a map', 'write a list: [/usr/local/bin/save-heap, --all]'],
+  [
+    'a hook of a policy as text',
+    'policies: [{name: a, when: swap.available < 10%, then: [kill], hooks: {postEvict: /bin/true}}]\n',
+    'policies[0].hooks.postEvict: expected a map',
+    'write a list: [/usr/local/bin/save-heap, --all]',
+  ],
+  [
+    'hooks of a policy as a list',
+    'policies: [{name: a, when: swap.available < 10%, then: [kill], hooks: [/bin/true]}]\n',
+    'policies[0].hooks: expected a map',
+    'write {preEvict: [/usr/local/bin/save-heap, --all]}',
+  ],
+  [
+    'hooks of a policy that evicts nothing',
+    'policies: [{name: a, when: swap.available < 10%, then: [notify], hooks: {postEvict: [/bin/true]}}]\n',
+    'policies[0].hooks: no step of this policy evicts',
+    'add stop or kill',
+  ],
+  [
+    'a hook of a policy that only all evictions have',
+    'policies: [{name: a, when: swap.available < 10%, then: [kill], hooks: {prekill: true}}]\n',
+    'unknown key policies[0].hooks.prekill',
+    '',
+  ],
   ['a hook of nothing', 'hooks: {postEvict: []}\n', 'hooks.postEvict.command: is missing', 'command: [/usr/local/bin/save-heap'],
   [
     'the value that was seen, and what was probably meant',

@@ -35,6 +35,7 @@ test('all keys of a policy are read', () => {
     unless: memory.pressure.full falling
     cooldown: 1m
     then: [notify, kill]
+    hooks: {preEvict: [/bin/save, --all], postEvict: {command: [/bin/note], timeout: 1m}}
 `);
   expect({ ...policy, when: undefined, unless: undefined }).toEqual({
     name: 'protect-interactive',
@@ -44,6 +45,10 @@ test('all keys of a policy are read', () => {
     unless: undefined,
     cooldownNs: 60n * SECOND,
     then: [{ kind: 'notify' }, { kind: 'kill', by: [], unit: 'workload', recursive: false }],
+    hooks: {
+      preEvict: { argv: ['/bin/save', '--all'], timeoutNs: 10n * SECOND, deadlineNs: SECOND / 5n },
+      postEvict: { argv: ['/bin/note'], timeoutNs: 60n * SECOND },
+    },
   });
   expect([policy?.when, policy?.unless].map((one) => one && conditionText(one, 'cgroup'))).toEqual([
     'memory.pressure.full > 40% over 2s & memory.available < 15%',

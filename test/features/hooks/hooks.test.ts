@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { HooksConfig } from '../../../src/core/hook/hook.js';
+import type { HooksConfig, HookSettings, PolicyHooks } from '../../../src/core/hook/hook.js';
 import type { LimitedCommand } from '../../../src/core/systemd/limited-command.js';
 import { Hooks } from '../../../src/features/hooks/open.js';
 import type { ProgramEnd } from '../../../src/monitor/ports/ports.js';
@@ -15,7 +15,12 @@ const hook = { argv: ['/bin/hook', 'a'], timeoutNs: 1n };
 const none: HooksConfig = { preEvict: undefined, postEvict: undefined, prekill: undefined };
 const MINUTE = 60_000_000_000n;
 
-function played(hooks: Partial<HooksConfig>, problem?: string, prekillDirectory = '/no/such/directory') {
+function played(
+  hooks: Partial<HooksConfig>,
+  problem?: string,
+  prekillDirectory = '/no/such/directory',
+  policies: HookSettings['policies'] = [],
+) {
   const ran: LimitedCommand[] = [];
   const ends: ((error: string | undefined) => void)[] = [];
   const said: string[] = [];
@@ -37,7 +42,7 @@ function played(hooks: Partial<HooksConfig>, problem?: string, prekillDirectory 
     journal: { record: () => undefined },
     metrics: { hookRan: (name: string, result: string) => counted.push(`${name} ${result}`) },
   };
-  const all = new Hooks({ hooks: { ...none, ...hooks } }, parts);
+  const all = new Hooks({ hooks: { ...none, ...hooks }, policies }, parts);
   let gone = 0;
   const before = (): boolean => all.before(decision(), () => (gone += 1));
   onTestFinished(() => {
@@ -144,6 +149,32 @@ test('postEvict gets the policy that has evicted', async () => {
   all.stepped({ effects: [{ kind: 'outcome', outcome: outcome({ ...decision(), cause }) }] } as unknown as Parameters<Hooks['stepped']>[0]);
   await eventually('it runs', () => ran.length === 1);
   expect(ran[0]?.environment).toMatchObject({ EVICTD_POLICY: 'p', EVICTD_SCOPE: '/a', EVICTD_CONDITION: 'swap.available < 10%' });
+});
+
+const own = { argv: ['/bin/own'], timeoutNs: 1n };
+
+test.each<[rule: string, own: PolicyHooks | undefined, policy: string | undefined, programs: readonly string[]]>([
+  ['a policy with both', { preEvict: { ...own, deadlineNs: MINUTE }, postEvict: own }, 'p', ['/bin/own', '/bin/own']],
+  ['a policy with one: the other is that of all evictions', { postEvict: own }, 'p', ['/bin/hook', '/bin/own']],
+  ['a policy without any', undefined, 'p', ['/bin/hook', '/bin/hook']],
+  ['another policy', { postEvict: own }, 'other', ['/bin/hook', '/bin/hook']],
+  ['a threshold', { postEvict: own }, undefined, ['/bin/hook', '/bin/hook']],
+])('the hooks of an eviction by %s', async (_rule, hooks, by, programs) => {
+  const policies = [{ name: 'p', ...(hooks && { hooks }) }];
+  const { all, ran } = played({ preEvict, postEvict: hook }, undefined, undefined, policies);
+  const cause = { kind: 'policy', policy: by ?? '', scope: '/a', condition: 'swap.available < 10%', values: {}, graceNs: 0n } as const;
+  const of = { ...decision(), ...(by !== undefined && { cause }) };
+  all.before(of, () => undefined);
+  all.stepped({ effects: [{ kind: 'outcome', outcome: outcome(of) }] } as unknown as Parameters<Hooks['stepped']>[0]);
+  await eventually('both run', () => ran.length === 2);
+  expect(ran.map(({ argv: [program] }) => program)).toEqual(programs);
+});
+
+test("a policy's program that will not be run is named by its key", async () => {
+  const policies = [{ name: 'p' }, { name: 'q', hooks: { postEvict: own } }];
+  const { said } = played({}, 'missing', undefined, policies);
+  await eventually('the warning', () => said.length === 1);
+  expect(said).toEqual(['policies[1].hooks.postEvict is skipped, and evictions go on without it: missing']);
 });
 
 test('a name with control characters is passed to hooks as printable text', async () => {
