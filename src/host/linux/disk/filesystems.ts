@@ -3,8 +3,8 @@ import { errnoText } from '../../../errors.js';
 import type { FilesystemReading, Binding, FilesystemStats } from '../../../native/binding.js';
 import { missingAnswer, requestAll, WatchedFilesystem } from '../../watched-filesystem.js';
 import type { Missing } from '../sampling/kernel-source.js';
-import { readOwnMounts, type Mount } from './mountinfo.js';
-import { needsMounts, whyNoDisk } from './no-disk.js';
+import { DiskMounts } from './disk-mounts.js';
+import { whyNoDisk } from './no-disk.js';
 import {
   FILESYSTEM_ROLES,
   layoutOf,
@@ -49,9 +49,6 @@ export function filesystemObservations(
   };
 }
 
-/** The mounts are read again after this time: a node may have thousands. */
-const MOUNTS_STAND_NS = 60_000_000_000n;
-
 type WatchedOne = WatchedFilesystem<FilesystemStats>;
 
 /** A filesystem, once for all roles on it. */
@@ -78,8 +75,7 @@ export interface FilesystemsSeen {
 export class Filesystems {
   readonly #native: Binding;
   readonly #onAnswer: () => void;
-  #mounts: readonly Mount[] = [];
-  #mountsAtNs = -MOUNTS_STAND_NS;
+  readonly #mounts = new DiskMounts();
   #watched: readonly WatchedOne[] = [];
   #roles: readonly (readonly [FilesystemRole, WatchedOne])[] = [];
 
@@ -140,19 +136,15 @@ export class Filesystems {
     for (const watched of this.#watched) watched.close();
   }
 
-  /** Runs before the callback of the request, so that a pass need not read the mounts. */
+  /** Runs before the callback of the request: the pass that this wakes knows the mounts of a new filesystem. */
   #answered(): void {
-    const nowNs = process.hrtime.bigint();
-    const isNeeded = this.#watched.some(({ stats }) => needsMounts(stats.read()));
-    if (isNeeded && nowNs - this.#mountsAtNs >= MOUNTS_STAND_NS) {
-      this.#mounts = readOwnMounts();
-      this.#mountsAtNs = nowNs;
-    }
+    const readings = this.#watched.map(({ stats }) => stats.read());
+    this.#mounts.follow(readings, process.hrtime.bigint());
     this.#onAnswer();
   }
 
   #on({ path, stats }: WatchedOne, role: FilesystemRole, reading: FilesystemReading, nowNs: bigint): Omit<FilesystemOnDevice, 'roles'> {
-    const noDisk = deviceOf(reading) === undefined ? undefined : whyNoDisk(reading, path, this.#mounts);
+    const noDisk = deviceOf(reading) === undefined ? undefined : whyNoDisk(reading, path, this.#mounts.known);
     return { path, stats, isNoDisk: noDisk !== undefined, ...filesystemObservations({ path, role, noDisk }, reading, nowNs) };
   }
 }

@@ -16,9 +16,12 @@ export interface Mount {
 /**
  * /proc/self/mountinfo in its order: a later mount hides an earlier one at the same place. Malformed lines are left
  * out.
+ *
+ * @param isNeeded  of a line; the others are not parsed
  */
-export function parseMountinfo(text: string): Mount[] {
+export function parseMountinfo(text: string, isNeeded: (line: string) => boolean = () => true): Mount[] {
   return text.split('\n').flatMap((line) => {
+    if (!isNeeded(line)) return [];
     const [before = '', after] = line.split(' - ');
     const [, , number = '', root, mountPoint] = before.split(' ');
     const [type, , options] = after?.split(' ') ?? [];
@@ -32,6 +35,12 @@ export function parseMountinfo(text: string): Mount[] {
 function deviceOf(number: string): bigint {
   const [major = 0n, minor = 0n] = number.split(':').map((part) => (/^\d+$/.test(part) ? BigInt(part) : 0n));
   return ((major & 0xfffn) << 8n) | (minor & 0xffn) | ((minor & ~0xffn) << 12n) | ((major & ~0xfffn) << 32n);
+}
+
+/** '8:1' of a number of st_dev (gnu_dev_major, gnu_dev_minor). */
+export function deviceText(device: bigint): string {
+  const [major, minor] = [((device >> 8n) & 0xfffn) | ((device >> 32n) & ~0xfffn), (device & 0xffn) | ((device >> 12n) & 0xffffff00n)];
+  return `${String(major)}:${String(minor)}`;
 }
 
 /** The kernel writes space, tab, newline and backslash as three octal digits, in options also comma and equals sign. */

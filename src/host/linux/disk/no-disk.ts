@@ -1,5 +1,5 @@
 import type { FilesystemReading } from '../../../native/binding.js';
-import type { Mount } from './mountinfo.js';
+import { deviceText, type Mount } from './mountinfo.js';
 
 /** statfs's f_type (include/uapi/linux/magic.h); devtmpfs reports tmpfs. */
 const IN_MEMORY: ReadonlyMap<number, string> = new Map([
@@ -20,7 +20,7 @@ const FUSE_IMAGE = /^fuse\.(?:squashfuse(?:_ll)?|snapfuse|erofsfuse|fuseiso|dwar
 const OVERLAY = 0x794c7630;
 const BTRFS = 0x9123683e;
 
-type Statfs = Pick<FilesystemReading, 'fsType' | 'device' | 'totalBytes' | 'inodes'>;
+export type Statfs = Pick<FilesystemReading, 'fsType' | 'device' | 'totalBytes' | 'inodes'>;
 
 /** Whether only the mounts tell if it is a disk: the type does not. */
 export function needsMounts({ fsType, totalBytes }: Pick<Statfs, 'fsType' | 'totalBytes'>): boolean {
@@ -28,11 +28,21 @@ export function needsMounts({ fsType, totalBytes }: Pick<Statfs, 'fsType' | 'tot
 }
 
 /**
+ * Whether {@link whyNoDisk} may need a line of mountinfo for one of these filesystems. Of thousands of lines the others
+ * need not be parsed; an overlay may need any, because of the layer that it writes to.
+ */
+export function linesAbout(filesystems: readonly Statfs[]): (line: string) => boolean {
+  if (filesystems.some(({ fsType }) => fsType === OVERLAY)) return () => true;
+  const parts = filesystems.map(({ device, fsType }) => (fsType === BTRFS ? ' - btrfs ' : ` ${deviceText(device)} `));
+  return (line) => parts.some((part) => line.includes(part));
+}
+
+/**
  * What a filesystem is if no disk can run short there; undefined: it is a disk. A full tmpfs is a shortage of memory, and
  * what cannot be written stays as full as it is: no eviction helps either, whatever amount or share a threshold requires.
  *
  * @param path  where statfs was asked
- * @param mounts  may be none, if {@link needsMounts} says no
+ * @param mounts  at least those of {@link linesAbout}; may be none, if {@link needsMounts} says no
  */
 export function whyNoDisk(statfs: Statfs, path: string, mounts: readonly Mount[]): string | undefined {
   const memory = IN_MEMORY.get(statfs.fsType);

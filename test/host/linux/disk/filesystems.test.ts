@@ -186,6 +186,15 @@ describe.runIf(loopWorks())('filesystems (where loop devices can be mounted)', (
     expect(node.layout()).toBe('imagefs');
   });
 
+  test('a disk that is named later is judged by its own mounts at its first answer', async () => {
+    const node = open({ nodefs: mounted().directory });
+    expect((await seen(node)).nodefs).toContain('statfs of');
+    const { directory } = mounted();
+    execFileSync('mount', ['-o', 'remount,ro', directory]);
+    node.place({ nodefs: directory });
+    expect((await seen(node)).nodefs).toContain('is read-only (ext4): it cannot fill up');
+  });
+
   test('an overlay that writes to a tmpfs is not read, whatever filesystem it hides', async () => {
     const { directory } = mounted();
     const [memory, merged] = [mkdtempSync(join(tmpdir(), 'evictd-test-')), mkdtempSync(join(tmpdir(), 'evictd-test-'))];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { FilesystemReading } from '../../../../src/native/binding.js';
 import { parseMountinfo } from '../../../../src/host/linux/disk/mountinfo.js';
-import { needsMounts, whyNoDisk } from '../../../../src/host/linux/disk/no-disk.js';
+import { linesAbout, needsMounts, whyNoDisk, type Statfs } from '../../../../src/host/linux/disk/no-disk.js';
 
 const [EXT4, OVERLAY, TMPFS, BTRFS, FUSE] = [0xef53, 0x794c7630, 0x01021994, 0x9123683e, 0x65735546];
 /** 8:2 as in st_dev. */
@@ -9,7 +9,13 @@ const DEVICE = 0x802n;
 const full = { fsType: EXT4, device: DEVICE, totalBytes: 1000 << 10, inodes: 80 };
 const overlay = { ...full, fsType: OVERLAY, totalBytes: 64 << 10, inodes: 3 };
 const LOWER = 'lowerdir=/run/live/rootfs/filesystem.squashfs/';
-const mounted = (...lines: readonly string[]) => parseMountinfo(lines.map((line, index) => `${String(30 + index)} 1 ${line}\n`).join(''));
+/** By all mounts, and by those that {@link linesAbout} selects. */
+function judged(statfs: Statfs, path: string, ...lines: readonly string[]): string | undefined {
+  const text = lines.map((line, index) => `${String(30 + index)} 1 ${line}\n`).join('');
+  const why = whyNoDisk(statfs, path, parseMountinfo(text));
+  expect(whyNoDisk(statfs, path, parseMountinfo(text, linesAbout([statfs])))).toBe(why);
+  return why;
+}
 
 test.each<[rule: string, fsType: number, why: string | undefined]>([
   ['squashfs', 0x73717368, 'a read-only image (squashfs), which is always full'],
@@ -33,7 +39,7 @@ test.each<[rule: string, lines: readonly string[], why: string | undefined]>([
   ['another device is mounted read-only', ['8:3 / / ro - ext4 /dev/sda3 ro', '8:2 / /var rw - ext4 /dev/sda2 rw'], undefined],
   ['a device that is not mounted here', ['8:3 / / ro - ext4 /dev/sda3 ro'], undefined],
 ])('a full disk is judged by its mounts: %s', (_rule, lines, why) => {
-  expect(whyNoDisk(full, '/', mounted(...lines))).toBe(why);
+  expect(judged(full, '/', ...lines)).toBe(why);
 });
 
 /** A threshold may require any amount or share of bytes or of inodes, and what is free in a read-only filesystem never changes. */
@@ -44,7 +50,7 @@ test.each<[what: string, statfs: Partial<FilesystemReading>]>([
 ])('a read-only filesystem is not a disk, however full it is: %s', (_what, statfs) => {
   const reading = { ...full, ...statfs };
   expect(needsMounts(reading)).toBe(true);
-  expect(whyNoDisk(reading, '/', mounted('8:2 / / ro - ext4 /dev/dm-0 ro'))).toBe('read-only (ext4): it cannot fill up');
+  expect(judged(reading, '/', '8:2 / / ro - ext4 /dev/dm-0 ro')).toBe('read-only (ext4): it cannot fill up');
 });
 
 test.each<[type: string, statfs: Partial<typeof full>, isNeeded: boolean]>([
@@ -81,7 +87,7 @@ test.each<[rule: string, lines: readonly string[], statfs: Partial<typeof overla
   ],
   ['none', [`8:2 / / ro - overlay overlay ro,${LOWER}`], {}, 'read-only (overlay): it cannot fill up'],
 ])('an overlay is judged by the filesystem that it writes to: %s', (_rule, lines, statfs, why) => {
-  expect(whyNoDisk({ ...overlay, ...statfs }, '/', mounted(...lines))).toBe(why);
+  expect(judged({ ...overlay, ...statfs }, '/', ...lines)).toBe(why);
 });
 
 /** A subvolume's own device number. */
@@ -97,7 +103,7 @@ test.each<[rule: string, path: string, lines: readonly string[], why: string | u
   ['a mount that hides another', '/img', [IMAGE, DATA.replace('/data', '/img')], undefined],
   ['the filesystem is not mounted here', '/img', ['8:2 / / ro - ext4 /dev/sda2 ro'], undefined],
 ])('a full btrfs is judged by its mounts: %s', (_rule, path, lines, why) => {
-  expect(whyNoDisk(btrfs, path, mounted(...lines))).toBe(why);
+  expect(judged(btrfs, path, ...lines)).toBe(why);
 });
 
 test.each<[type: string, why: string | undefined]>([
@@ -108,7 +114,7 @@ test.each<[type: string, why: string | undefined]>([
   ['fuse.mergerfs', undefined],
   ['fuseblk', undefined],
 ])('a full FUSE filesystem that is mounted writable is judged by its type: %s', (type, why) => {
-  expect(whyNoDisk({ ...full, fsType: FUSE }, '/', mounted(`8:2 / / rw - ${type.replace(' ', '\\040')} x rw,user_id=0`))).toBe(why);
+  expect(judged({ ...full, fsType: FUSE }, '/', `8:2 / / rw - ${type.replace(' ', '\\040')} x rw,user_id=0`)).toBe(why);
 });
 
 test('a filesystem without a size is not a disk', () => {
