@@ -138,7 +138,8 @@ export function greatestChange(
     const [value, before] = [read(reading.values), valueIn(passes[at], metric, reading)];
     // Only what can fall may have been less in the window than before it.
     const start = before === undefined || !isGrowth ? before : Math.min(before, valueIn(passes[at + 1], metric, reading) ?? -Infinity);
-    if (value === undefined || start === undefined || value < start) {
+    // What has shrunk has changed by a known amount; a counter that has fallen has started anew.
+    if (value === undefined || start === undefined || (value < start && !isGrowth)) {
       isComplete = false;
       if (passes.some((pass, index) => index < at && valueIn(pass, metric, reading) !== undefined)) greatest = Infinity;
       continue;

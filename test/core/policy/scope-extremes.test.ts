@@ -76,6 +76,9 @@ test('a condition that is true for one cgroup of the scope may hold for the scop
 const scan = (...counts: readonly number[]): Series =>
   Object.fromEntries(counts.map((count, index) => [index * 10, { pgscan: count, 'memory.current': count * KIB }]));
 
+/** Keeps readings from before the other window. */
+const LONGER = ' | memory.growth > 99Ki over 30s';
+
 const stalled = (...seconds: readonly number[]): Series =>
   Object.fromEntries(seconds.map((of, index) => [index * 10, { 'memory.pressure.full.total': of * 1e6 }]));
 
@@ -96,6 +99,12 @@ test.each<[rule: string, condition: string, cgroups: readonly Series[], may: boo
   ['a small number', 'pgscan < 5 over 10s', [scan(0, 400)], true],
   ['what grows', 'memory.growth > 5Ki over 10s', [scan(1, 7)], true],
   ['what shrinks', 'memory.growth > 0 over 10s', [scan(7, 1)], false],
+  ['what shrinks, with older readings', `memory.growth > 0 over 20s${LONGER}`, [scan(9, 8, 7, 1)], false],
+  ['a share of what shrinks, with older readings', `memory.growth > 1% over 20s${LONGER}`, [scan(9, 8, 7, 1)], false],
+  ['a rate of what shrinks, with older readings', `memory.growth > 1Ki/s over 20s${LONGER}`, [scan(9, 8, 7, 1)], false],
+  ['what grows beside what shrinks', `memory.growth > 3Ki over 20s${LONGER}`, [scan(9, 8, 7, 1), scan(0, 0, 0, 4)], true],
+  ['what grows too little beside it', `memory.growth > 4Ki over 20s${LONGER}`, [scan(9, 8, 7, 1), scan(0, 0, 0, 4)], false],
+  ['what has shrunk before it grows', `memory.growth > 1Ki over 11s${LONGER}`, [scan(9, 9, 1, 3)], true],
   ['what has grown by its half', 'memory.growth > 49% over 10s', [scan(10, 15)], true],
   ['not by more', 'memory.growth > 51% over 10s', [scan(10, 15)], false],
   ['a stall', 'memory.pressure.full > 30% over 10s', [stalled(0, 3.001)], true],
@@ -125,6 +134,7 @@ test('a condition over a window that is true for one cgroup of the scope may hol
     test.map((one) => `!(${one})`),
     fc.tuple(test, fc.constantFrom('&', '|'), test).map((parts) => `!(${parts.join(' ')})`),
   );
+  const longer = conditionOf('pgscan > 0 over 20s', 'cgroup');
   const count = fc.integer({ min: 0, max: 9 });
   const values = fc.record(
     {
@@ -140,9 +150,9 @@ test('a condition over a window that is true for one cgroup of the scope may hol
     cgroups: fc.uniqueArray(cgroup, { selector: ({ path }) => path, minLength: 1 }),
   });
   fc.assert(
-    fc.property(text, fc.array(pass, { minLength: 1, maxLength: 9 }), (of, all) => {
+    fc.property(text, fc.constantFrom([], [longer]), fc.array(pass, { minLength: 1, maxLength: 9 }), (of, others, all) => {
       const condition = conditionOf(of, 'cgroup');
-      const { longestWindowNs } = conditionNeeds([condition]);
+      const { longestWindowNs } = conditionNeeds([condition, ...others]);
       let [atS, passes, readings] = [0, NO_PASSES, new Array<ScopeReading>()];
       for (const { seconds, cgroups } of all) {
         atS += seconds;
