@@ -1,3 +1,4 @@
+import { needsAnswer } from '../kubernetes/pod-eviction-way.js';
 import { isYieldOpen, nodeAfter, withYield } from '../reclaim/eviction-yield.js';
 import { isMemoryOpen, judgedMemory, nodeYield, type JudgedMemory, type NodeYield } from '../reclaim/node-yield.js';
 import { pauseAfter } from '../reclaim/yield-pause.js';
@@ -69,13 +70,14 @@ export function advanceEvictions(
   let notBeforeNs: bigint | undefined;
   for (const eviction of state.evictions) {
     const { decision } = eviction;
-    const reading = victims.get(decision.serial);
-    if (reading === undefined) {
+    const read = victims.get(decision.serial);
+    if (read === undefined) {
       evictions.push(eviction);
       continue;
     }
     const judged = judgedMemory(decision, departures);
     const hardMet = isSoft(decision) && hard.has(decision.resource);
+    const reading = awaitingAnswer(eviction, read, hardMet);
     const isShort = short?.has(decision.resource) ?? true;
     const now = advance(eviction, reading, { hardMet, isShort, ...nodeNow(judged, departures, observations), nowNs });
     if (!('result' in now)) {
@@ -105,6 +107,20 @@ export function advanceEvictions(
   }
   return { evictions, effects, failedKills, refusedEvictions, withoutYield, relievedNs, unitEvictions, held, notBeforeNs };
 }
+
+/**
+ * A drain and the eviction of an operator wait for the answer of the API server, and get no signal before it. At a hard threshold they
+ * end instead: while they are in flight, no workload would be evicted for it.
+ */
+function awaitingAnswer({ decision, phase }: EvictionInFlight, reading: VictimReading, hardMet: boolean): VictimReading {
+  const isAnswered = reading.refused ?? (reading.signalledAtNs !== undefined && !reading.unanswered);
+  const isAwaited = decision.victim.workload.kubernetes !== undefined && needsAnswer(decision.cause);
+  if (phase !== 'terminating' || isAnswered || !isAwaited) return reading;
+  const waits = { ...reading, unanswered: true } as const;
+  return hardMet ? { ...waits, refused: true, error: UNANSWERED_AT_HARD, passing: undefined } : waits;
+}
+
+const UNANSWERED_AT_HARD = 'a hard threshold is met, and the API server has not answered';
 
 function pauseNs({ processes }: VictimReading): bigint {
   return processes === undefined ? UNTOUCHED_PAUSE_NS : SURVIVED_PAUSE_NS;

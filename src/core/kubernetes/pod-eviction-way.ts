@@ -41,11 +41,13 @@ function evictionWay(cause: EvictionCause): PodEvictionWay {
 }
 
 /**
- * Whether evictd ends the pod itself where the Eviction API does not answer. Node pressure does not wait. A drain and the eviction of an
+ * Whether a pod gets no signal without an answer of the Eviction API. Node pressure does not wait for one. A drain and the eviction of an
  * operator are tried again later: a budget or an admission webhook that was not asked might refuse them.
+ *
+ * @param budgets  as in podEvictionWay
  */
-export function signalsUnanswered(cause: EvictionCause): boolean {
-  return cause.kind !== 'disruption';
+export function needsAnswer(cause: EvictionCause, budgets?: KubernetesConfig['budgets']): boolean {
+  return cause.kind === 'disruption' && podEvictionWay(cause, budgets) === 'evict';
 }
 
 /** The reason in the condition DisruptionTarget. Those of the kubelet, and of the taint manager (pkg/apis/core/types.go). */

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import type { VictimReading } from '../../../src/core/decide/eviction.js';
+import type { DisruptionReason } from '../../../src/core/disruption/disruption-cause.js';
 import { candidates, Mi, policy, SECOND, threshold, without, workload } from '../support.js';
 import { evicted, Timeline } from '../timeline.js';
 
@@ -51,4 +53,29 @@ test('the grace period begins with the answer of the API server', () => {
   expect([3.5, 4].flatMap((seconds) => look(seconds, { unanswered: true }))).toEqual([]);
   expect(look(4.9, {})).toEqual([]);
   expect(look(5, {})).toHaveLength(1);
+});
+
+const POD = { kubernetes: { uid: 'u-1', namespace: 'shop', name: 'web', labels: {}, priority: 0 } };
+const pod: typeof large = [workload('pod', POD), 100n * Mi];
+const LOW = { 'memory.available': 50n * Mi };
+const WAITS = { signalledAtNs: 1n, unanswered: true } as const;
+const KILLED = ['escalate: hard threshold met'];
+
+test.each<
+  [rule: string, reason: DisruptionReason, of: typeof large, reading: Partial<VictimReading>, others: (typeof large)[], then: string[]]
+>([
+  ['of a drain ends, and another workload is killed', 'drain', pod, WAITS, [large], ['failed pod 0Mi', 'evict large grace 0']],
+  ['of an operator ends', 'eviction', pod, WAITS, [large], ['failed pod 0Mi', 'evict large grace 0']],
+  ['ends, and its pod is killed if it comes first', 'drain', pod, WAITS, [small], ['failed pod 0Mi', 'evict pod grace 0']],
+  ['that waits for its hooks ends', 'drain', pod, {}, [large], ['failed pod 0Mi', 'evict large grace 0']],
+  ['without a descriptor ends', 'drain', pod, { error: 'EMFILE', passing: 'unsent' }, [large], ['failed pod 0Mi', 'evict large grace 0']],
+  ['for a taint asks no budget: its pod is killed', 'taint', pod, WAITS, [large], KILLED],
+  ['that the API server has accepted is cut short', 'drain', pod, { signalledAtNs: 1n }, [large], KILLED],
+  ['of a workload that is no pod is cut short', 'drain', small, {}, [large], KILLED],
+])('at a hard threshold an eviction %s', (_rule, reason, of, reading, others, then) => {
+  const timeline = new Timeline(policy([threshold('memory.available', '100Mi')]), candidates(of, ...others));
+  const cause = { kind: 'disruption', reason, message: 'asked' } as const;
+  const request = { kind: 'evict', workloads: [of[0].id], cause } as const;
+  expect(evicted(timeline.effects(1, { 'memory.available': 500n * Mi }, {}, { request }))).toHaveLength(1);
+  expect(timeline.effects(2, LOW, { 1: reading }).filter((one) => /^(escalate|failed|evict)/.test(one))).toEqual(then);
 });

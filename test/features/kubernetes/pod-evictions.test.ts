@@ -396,7 +396,7 @@ test.each<[rule: string, first: Answer]>([
   expect([queue.size, changesOf(at)]).toEqual([0, ['POST', 'POST', 'POST']]);
 });
 
-test.each<[rule: string, end: (calls: ReturnType<typeof agent>['calls']) => void]>([
+const ENDS: readonly [rule: string, end: (calls: ReturnType<typeof agent>['calls']) => void][] = [
   [
     'evictd has ended the pod itself',
     (calls) => {
@@ -421,7 +421,9 @@ test.each<[rule: string, end: (calls: ReturnType<typeof agent>['calls']) => void
       calls.close();
     },
   ],
-])('an API server that is busy is not asked again after %s', async (_rule, end) => {
+];
+
+test.each(ENDS)('an API server that is busy is not asked again after %s', async (_rule, end) => {
   const at = await cluster();
   at.server.instead = ({ path }) => (path.endsWith('/eviction') ? BUSY : undefined);
   const { calls } = agent(at, { section: undefined });
@@ -490,6 +492,20 @@ function limited(at: Cluster) {
   };
   return { ask, next: () => waiting.shift()?.(), waits: () => eventually('a call waits', () => waiting.length > 0) };
 }
+
+test.each(ENDS)('an eviction that waits for the rate limit is not requested any more after %s', async (_rule, end) => {
+  const at = await cluster();
+  const limit = limited(at);
+  const { calls } = agent(limit, { section: undefined });
+  const decision = disruption('drain');
+  const answer = calls.request(request(decision));
+  calls.stepped(decided(decision));
+  await limit.waits();
+  end(calls);
+  limit.next();
+  await answered(answer);
+  expect(changesOf(at).filter((method) => method === 'POST')).toEqual([]);
+});
 
 test.each<[rule: string, decision: Decision, isResumed: boolean, answered: number]>([
   ['of an eviction', softEviction(), false, 0],

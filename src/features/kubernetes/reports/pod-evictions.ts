@@ -1,7 +1,7 @@
 import { evictionAnswer, EVICTION_REFUSALS, type ApiEviction, type EvictionRefusal } from '../../../core/kubernetes/eviction-answer.js';
 import { HARD_GRACE_SECONDS } from '../../../core/kubernetes/pending-deletion.js';
 import { evictCall, readPodCall, podNow } from '../../../core/kubernetes/pod-call.js';
-import { disruptionTargetReason, podEvictionWay, signalsUnanswered } from '../../../core/kubernetes/pod-eviction-way.js';
+import { disruptionTargetReason, needsAnswer, podEvictionWay } from '../../../core/kubernetes/pod-eviction-way.js';
 import { withRetryAfter } from '../../../core/kubernetes/back-off.js';
 import type { Decision, EvictionInFlight, Outcome, VictimReading } from '../../../core/decide/eviction.js';
 import { decisionMessage } from '../../../core/message/message.js';
@@ -74,7 +74,7 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     if (pod === undefined) return () => 'unanswered';
     if (isResumed && queue.isSignalled(pod.uid)) return () => 'accepted'; // SIGTERM is not sent again
     const way = podEvictionWay(cause, budgets);
-    const waits = way === 'evict' && !signalsUnanswered(cause);
+    const waits = needsAnswer(cause, budgets);
     if (this.#parts.isAway()) return () => (waits ? NO_ANSWER : 'unanswered');
     if (way === 'delete' || (isResumed && queue.stateOf(pod.uid) !== undefined)) {
       const askedNs = process.hrtime.bigint();
@@ -209,9 +209,10 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     asked: PodEvictionRequest,
     set: (answer: PodEvictionAnswer) => void,
   ): Promise<PodEvictionAnswer> {
-    const { ask, published, pauseMs = randomPauseMs } = this.#parts;
+    const { ask, published, budgets, pauseMs = randomPauseMs } = this.#parts;
     let sentNs: bigint | undefined;
     const beforeSend = (): void => {
+      if (this.#asked.get(pod.uid) !== asked) throw new Error('the eviction does not wait for it any more');
       sentNs ??= process.hrtime.bigint();
       set({ sentNs });
     };
@@ -229,7 +230,7 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
         const answer = evictionAnswer(await ask({ ...evictCall(pod, secondsOf(asked.graceNs)), ...limits }));
         if (answer.kind !== 'busy') return this.#answered(pod, answer);
         const waitMs = withRetryAfter(pauseMs(failures), answer.retryAfterSeconds);
-        if (!signalsUnanswered(asked.cause) && sinceMs(sentNs) + waitMs > WITHIN_MS) return { refused: `the API server ${answer.why}` };
+        if (needsAnswer(asked.cause, budgets) && sinceMs(sentNs) + waitMs > WITHIN_MS) return { refused: `the API server ${answer.why}` };
         await new Promise((resolve) => setTimeout(resolve, waitMs).unref());
         if (this.#asked.get(pod.uid) !== asked) return 'unanswered';
       }
