@@ -54,11 +54,19 @@ interface AsWritten<T> {
 
 /**
  * Found out anew: readings, the layout, what follows from them, and node-level reclaim, which ends with its process and
- * begins again while its threshold is met.
+ * begins again while its threshold is met. What the API server has not answered is asked again.
  */
 type FoundAnew = keyof Pick<
   State,
-  'layout' | 'lastObservations' | 'reclaiming' | 'collectedAt' | 'measurementAwaitedSince' | 'relievedSince' | 'taintsJudged' | 'policies'
+  | 'layout'
+  | 'lastObservations'
+  | 'reclaiming'
+  | 'collectedAt'
+  | 'measurementAwaitedSince'
+  | 'unansweredEvictions'
+  | 'relievedSince'
+  | 'taintsJudged'
+  | 'policies'
 >;
 
 const integer = () => z.bigint();

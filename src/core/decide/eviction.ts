@@ -100,7 +100,7 @@ export interface VictimReading {
   readonly vanished: boolean;
   /** The error of the last attempt to open or signal the victim. */
   readonly error: string | undefined;
-  /** The error: a disruption budget does not permit it now. */
+  /** The error: a budget or webhook of the cluster does not permit it now. With `unanswered`: none has been asked. */
   readonly refused?: true | undefined;
   /** The eviction continues despite the error: the call is repeated, or SIGKILL follows. */
   readonly passing?: 'unsent' | 'in part' | undefined;

@@ -98,8 +98,13 @@ export interface State {
   readonly relievedNs: bigint | undefined;
   /** The time until which the workload is passed over, by workload id. */
   readonly failedKills: ReadonlyMap<string, bigint>;
-  /** The time until which a pod is passed over whose eviction a disruption budget of the cluster refused. It got no signal. */
+  /** The time until which a pod is passed over whose eviction a budget or webhook of the cluster refused. It got no signal. */
   readonly refusedEvictions: ReadonlyMap<string, bigint>;
+  /**
+   * The time until which a drain and operators pass over a pod whose eviction the API server has not answered. It got no signal. Not kept
+   * over a restart.
+   */
+  readonly unansweredEvictions: ReadonlyMap<string, bigint>;
   /** Departure no-yield. */
   readonly withoutYield: YieldPauses;
   /** Not kept over a restart: relief then counts anew. */
@@ -150,6 +155,7 @@ export const initialState: State = {
   relievedNs: undefined,
   failedKills: new Map(),
   refusedEvictions: new Map(),
+  unansweredEvictions: new Map(),
   withoutYield: new Map(),
   relievedSince: new Map(),
   baselines: new Map(),

@@ -279,7 +279,9 @@ function result(
   const next: State = {
     ...state,
     ...changed,
-    ...{ failedKills: victims.failedKills, refusedEvictions: victims.refusedEvictions },
+    failedKills: victims.failedKills,
+    refusedEvictions: victims.refusedEvictions,
+    unansweredEvictions: victims.unansweredEvictions,
     relievedNs: victims.relievedNs,
     thresholdsMet:
       over.length === 0 ? state.thresholdsMet : state.thresholdsMet.filter((threshold) => !over.includes(thresholdId(threshold))),

@@ -22,12 +22,13 @@ import type { Policy, State } from './state.js';
 import { thresholdKind } from '../threshold/threshold.js';
 import { victimId } from '../workload/process.js';
 
+/** The times until which workloads are passed over, as in State. */
+type PassedOver = Pick<State, 'failedKills' | 'refusedEvictions' | 'unansweredEvictions'>;
+
 /** The evictions in flight after this step. */
-export interface VictimsNow {
+export interface VictimsNow extends PassedOver {
   readonly evictions: readonly EvictionInFlight[];
   readonly effects: readonly Effect[];
-  readonly failedKills: State['failedKills'];
-  readonly refusedEvictions: State['refusedEvictions'];
   readonly withoutYield: ReadonlyMap<Signal, bigint>;
   readonly relievedNs: bigint | undefined;
   readonly unitEvictions: State['unitEvictions'];
@@ -56,15 +57,13 @@ export function advanceEvictions(
   hard: ReadonlySet<string>,
   short?: ReadonlySet<string>,
 ): VictimsNow {
-  if (state.evictions.length === 0 && state.failedKills.size === 0 && state.refusedEvictions.size === 0) {
-    const { failedKills, refusedEvictions, withoutYield, relievedNs, unitEvictions, held } = state;
-    const same = { failedKills, refusedEvictions, withoutYield, relievedNs, unitEvictions, held };
-    return { evictions: [], effects: [], ...same, notBeforeNs: undefined };
+  const passedOver = passedOverStill(state, nowNs);
+  if (state.evictions.length === 0) {
+    const { withoutYield, relievedNs, unitEvictions, held } = state;
+    return { evictions: [], effects: [], ...passedOver, withoutYield, relievedNs, unitEvictions, held, notBeforeNs: undefined };
   }
   const evictions: EvictionInFlight[] = [];
   const effects: Effect[] = [];
-  const failedKills = new Map([...state.failedKills].filter(([, untilNs]) => nowNs < untilNs));
-  const refusedEvictions = new Map([...state.refusedEvictions].filter(([, untilNs]) => nowNs < untilNs));
   const withoutYield = new Map(state.withoutYield);
   let { relievedNs, unitEvictions, held } = state;
   let notBeforeNs: bigint | undefined;
@@ -95,7 +94,7 @@ export function advanceEvictions(
       if (outcome.result === 'failed' && !departures['failed-kill'] && !reading.refused) notBeforeNs = nowNs + CLEANUP_NS;
       // A vanished workload should not be listed again. If it were, it would be chosen for ever.
       else if (outcome.result === 'failed' || outcome.result === 'vanished') {
-        (reading.refused ? refusedEvictions : failedKills).set(victimId(decision.victim), nowNs + pauseNs(reading));
+        passedOver[pauseOf(reading)].set(victimId(decision.victim), nowNs + pauseNs(reading));
       }
       const { unit: named, path } = decision.victim.workload;
       const unit = decision.unit && named; // one process is not the unit
@@ -105,7 +104,22 @@ export function advanceEvictions(
       if (pause) withoutYield.set(pause.signal, pause.untilAvailable);
     }
   }
-  return { evictions, effects, failedKills, refusedEvictions, withoutYield, relievedNs, unitEvictions, held, notBeforeNs };
+  return { evictions, effects, ...passedOver, withoutYield, relievedNs, unitEvictions, held, notBeforeNs };
+}
+
+/** Without those whose time is over. */
+function passedOverStill(state: PassedOver, nowNs: bigint): Record<keyof PassedOver, Map<string, bigint>> {
+  const still = (until: ReadonlyMap<string, bigint>) => new Map([...until].filter(([, untilNs]) => nowNs < untilNs));
+  return {
+    failedKills: still(state.failedKills),
+    refusedEvictions: still(state.refusedEvictions),
+    unansweredEvictions: still(state.unansweredEvictions),
+  };
+}
+
+function pauseOf({ refused, unanswered }: VictimReading): keyof PassedOver {
+  if (!refused) return 'failedKills';
+  return unanswered ? 'unansweredEvictions' : 'refusedEvictions';
 }
 
 /**

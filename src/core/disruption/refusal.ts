@@ -7,7 +7,10 @@ import type { AskedOnce } from './disruption-budget.js';
 /** What the disruptions of one step share. */
 export interface Disrupting {
   readonly policy: Policy;
-  readonly state: Pick<State, 'failedKills' | 'refusedEvictions' | 'layout' | 'pauses' | 'disruptedBudgets' | 'evictions'>;
+  readonly state: Pick<
+    State,
+    'failedKills' | 'refusedEvictions' | 'unansweredEvictions' | 'layout' | 'pauses' | 'disruptedBudgets' | 'evictions'
+  >;
   readonly found: AskedOnce;
   readonly nowNs: bigint;
 }
@@ -36,7 +39,8 @@ export function haltOf({ policy, state }: Pick<Disrupting, 'policy' | 'state'>):
 /** What protects this workload, whether or not evictd ends any workload now. */
 export function ownRefusal({ state, found, nowNs }: Disrupting, workload: Workload, asksBudgets = true): Protection | undefined {
   if (workload.protection !== undefined) return workload.protection;
-  if (nowNs < (passedOverUntil(state, asksBudgets).get(workload.id) ?? nowNs)) return { kind: 'kill-failed' };
+  const passedOver = asksBudgets ? [passedOverUntil(state, true), state.unansweredEvictions] : [passedOverUntil(state, false)];
+  if (passedOver.some((until) => nowNs < (until.get(workload.id) ?? nowNs))) return { kind: 'kill-failed' };
   return found.veto?.(workload);
 }
 

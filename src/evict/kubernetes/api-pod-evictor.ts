@@ -46,7 +46,8 @@ class ApiPodKill extends DelegatedKill {
     if (left.processes === 0 || this.isTakenOver || this.#answer === undefined) return left;
     const now = this.#answer();
     if (now === 'accepted') return left;
-    if (typeof now === 'object' && 'refused' in now) return { ...left, refused: now.refused };
+    if (typeof now === 'object' && 'refused' in now)
+      return { ...left, refused: now.refused, ...(now.isUnanswered && { unanswered: true }) };
     const isLate = typeof now === 'object' && process.hrtime.bigint() - now.sentNs >= this.answeredWithinNs;
     if (now !== 'unanswered' && !isLate) return { ...left, unanswered: true };
     this.#parts.evictions.endItself(this.#parts.workload, () => this.signal().passing !== 'unsent');

@@ -19,9 +19,14 @@ export interface NodePods {
  * `unsent`: it waits for the taint of the node, for evictd's own rate limit, or for an answer, however late. `sentNs`: there is no
  * answer since then (monotonic), and evictd waits only for a time.
  * `accepted`: the kubelet ends the pod, or it is gone. `unanswered`: evictd sends the signals itself. `refused`: the pod may not be
- * evicted now, as a sentence.
+ * evicted now, as a sentence. With `isUnanswered`: it needs an answer, and has none.
  */
-export type PodEvictionAnswer = 'unsent' | 'accepted' | 'unanswered' | { readonly sentNs: bigint } | { readonly refused: string };
+export type PodEvictionAnswer =
+  | 'unsent'
+  | 'accepted'
+  | 'unanswered'
+  | { readonly sentNs: bigint }
+  | { readonly refused: string; readonly isUnanswered?: true };
 
 export interface PodEvictionRequest {
   readonly workload: Workload;

@@ -78,4 +78,25 @@ test.each<
   const request = { kind: 'evict', workloads: [of[0].id], cause } as const;
   expect(evicted(timeline.effects(1, { 'memory.available': 500n * Mi }, {}, { request }))).toHaveLength(1);
   expect(timeline.effects(2, LOW, { 1: reading }).filter((one) => /^(escalate|failed|evict)/.test(one))).toEqual(then);
+  expect(timeline.state.refusedEvictions).toEqual(new Map());
+});
+
+const UNANSWERED = { processes: 3, error: 'the API server does not answer', refused: true, unanswered: true } as const;
+
+test.each<[rule: string, reading: Partial<VictimReading>, then: string[]]>([
+  ['has refused is passed over for a soft threshold', refused, []],
+  ['has not answered is evicted for a soft threshold: it needs no answer', UNANSWERED, ['evict pod grace 10']],
+])('a pod whose drain the API server %s', (_rule, reading, then) => {
+  const timeline = new Timeline(policy(thresholds), candidates(pod));
+  timeline.effects(0, { 'memory.available': 500n * Mi }, {}, { request: { kind: 'drain' } });
+  expect(evicted(timeline.effects(1, { 'memory.available': 150n * Mi }, { 1: reading }))).toEqual([]);
+  expect(evicted(timeline.memory(3, 150n))).toEqual(then);
+});
+
+test('a drain that the API server has not answered is tried again after a minute', () => {
+  const timeline = new Timeline(policy(thresholds), candidates(pod));
+  timeline.effects(0, { 'memory.available': 500n * Mi }, {}, { request: { kind: 'drain' } });
+  timeline.effects(1, { 'memory.available': 500n * Mi }, { 1: UNANSWERED });
+  expect([2, 12, 30, 60].flatMap((seconds) => evicted(timeline.memory(seconds, 500n)))).toEqual([]);
+  expect(evicted(timeline.memory(71, 500n))).toEqual(['evict pod grace 30']);
 });

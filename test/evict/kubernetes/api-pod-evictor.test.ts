@@ -99,11 +99,16 @@ test('after a restart the eviction is requested again, unless the pod was killed
   expect(resumed.events).toEqual(['asked 30 true', 'resume false', 'resume true']);
 });
 
-test('a budget that refuses makes the eviction fail for now, with the reason', () => {
-  const refused = pod({ refused: 'its disruption budget does not permit it now' });
+test.each<[rule: string, answer: { readonly refused: string; readonly isUnanswered?: true }, unanswered: true | undefined]>([
+  ['a budget that refuses', { refused: 'its disruption budget does not permit it now' }, undefined],
+  ['an API server without the answer that is needed', { refused: 'the API server does not answer', isUnanswered: true }, true],
+])('%s makes the eviction fail for now, with the reason', (_rule, answer, unanswered) => {
+  const refused = pod(answer);
   const victims = new Victims(refused.evictor, () => undefined);
   const decision = softEviction();
   victims.begin(decision, { atNs: 0n });
-  expect(victims.readings().get(decision.serial)).toMatchObject({ processes: 1, error: 'its disruption budget does not permit it now' });
+  const reading = victims.readings().get(decision.serial);
+  expect(reading).toMatchObject({ processes: 1, error: answer.refused, refused: true });
+  expect(reading?.unanswered).toBe(unanswered);
   expect(refused.events).toEqual(['asked 30 false']);
 });

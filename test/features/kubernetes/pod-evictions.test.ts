@@ -449,7 +449,7 @@ test.each<[rule: string, isAway: boolean, given: Answer | undefined, why: string
     const decision = disruption(reason);
     const answer = calls.request(request(decision));
     calls.stepped(decided(decision));
-    expect(await answered(answer)).toEqual({ refused: expect.stringContaining(`the API server ${why}`) as string });
+    expect(await answered(answer)).toEqual({ refused: expect.stringContaining(`the API server ${why}`) as string, isUnanswered: true });
     expect(queue.size).toBe(0);
   }
 });

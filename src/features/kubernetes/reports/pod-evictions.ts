@@ -230,7 +230,7 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
         const answer = evictionAnswer(await ask({ ...evictCall(pod, secondsOf(asked.graceNs)), ...limits }));
         if (answer.kind !== 'busy') return this.#answered(pod, answer);
         const waitMs = withRetryAfter(pauseMs(failures), answer.retryAfterSeconds);
-        if (needsAnswer(asked.cause, budgets) && sinceMs(sentNs) + waitMs > WITHIN_MS) return { refused: `the API server ${answer.why}` };
+        if (needsAnswer(asked.cause, budgets) && sinceMs(sentNs) + waitMs > WITHIN_MS) return unanswered(answer.why);
         await new Promise((resolve) => setTimeout(resolve, waitMs).unref());
         if (this.#asked.get(pod.uid) !== asked) return 'unanswered';
       }
@@ -253,7 +253,11 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
 }
 
 /** A drain, or the eviction of an operator: it is tried again. */
-const NO_ANSWER: PodEvictionAnswer = { refused: 'the API server does not answer' };
+const NO_ANSWER = unanswered('does not answer');
+
+function unanswered(why: string): PodEvictionAnswer {
+  return { refused: `the API server ${why}`, isUnanswered: true };
+}
 
 function answerOf(answer: Exclude<ApiEviction, { readonly kind: 'busy' }>): PodEvictionAnswer {
   switch (answer.kind) {
