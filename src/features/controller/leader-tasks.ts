@@ -60,7 +60,7 @@ export class LeaderTasks {
       return ms;
     };
     const ask: ApiClient['ask'] = async (call) => client.ask({ ...call, withinMs: Math.min(call.withinMs, leftMs()), beforeSend: leftMs });
-    this.#events = new PodEvents({ ...followingRetryAfter(ask), nodeName: identity, log });
+    this.#events = new PodEvents({ ...followingRetryAfter(ask), nodeName: identity, log }, undefined);
     const acting = {
       ...{ log, count: metrics.count },
       ask: (call: ApiCall) => ask({ ...call, withinMs: REQUEST_MS }),

@@ -1,17 +1,18 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Effect } from '../../../src/core/decide/effect.js';
-import type { VictimReading } from '../../../src/core/decide/eviction.js';
+import { inFlight, type Decision, type VictimReading } from '../../../src/core/decide/eviction.js';
 import { PodEvents } from '../../../src/features/kubernetes/reports/pod-events.js';
+import { noSignalSent, type SentSignal } from '../../../src/monitor/ports/sent-signals.js';
 import { threshold } from '../../core/support.js';
 import { eventually } from '../../support/eventually.js';
 import { outcome } from '../notify/evictions.js';
 import { cluster, type Cluster } from './cluster.js';
-import { eviction, PART } from './pod.js';
+import { eviction, PART, softEviction } from './pod.js';
 
-function podEvents(at: Cluster) {
+function podEvents(at: Cluster, restored?: ConstructorParameters<typeof PodEvents>[1]) {
   const log: string[] = [];
   const warn = (line: string): number => log.push(line);
-  const events = new PodEvents({ ask: at.ask, nodeName: 'node-1', log: { warn }, pauseMs: () => 5 });
+  const events = new PodEvents({ ask: at.ask, nodeName: 'node-1', log: { warn }, pauseMs: () => 5 }, restored);
   onTestFinished(() => {
     events.close();
   });
@@ -24,6 +25,14 @@ const FAILED = { kind: 'outcome', outcome: { ...outcome(eviction(), 'failed'), e
 function reads(reading?: Partial<VictimReading>) {
   const nothing = { processes: 1, usageBytes: 0n, removed: false, vanished: false, error: undefined, signalledAtNs: undefined };
   return { victims: new Map(reading === undefined ? [] : [[eviction().serial, { ...nothing, ...reading }]]) };
+}
+
+/** The reasons of its events, in order. */
+async function publishedBy(events: PodEvents, at: Cluster): Promise<unknown[]> {
+  events.add({ regarding: { kind: 'Node', name: 'node-1' }, type: 'Normal', reason: 'Last', action: 'Last', note: 'x' });
+  const published = () => at.server.store.list('events').map(({ reason }) => reason);
+  await eventually('the last one is sent', () => published().includes('Last'));
+  return published().filter((reason) => reason !== 'Last');
 }
 
 const WAITS = { signalledAtNs: 1n, unanswered: true } as const;
@@ -43,10 +52,33 @@ test.each<[rule: string, readings: readonly Partial<VictimReading>[], over: read
   events.stepped({ effects: [{ kind: 'evict', decision: eviction() }], input: reads() });
   for (const reading of readings.slice(0, -1)) events.stepped({ effects: [], input: reads(reading) });
   events.stepped({ effects: over, input: reads(readings.at(-1)) });
-  events.add({ regarding: { kind: 'Node', name: 'node-1' }, type: 'Normal', reason: 'Last', action: 'Last', note: 'x' });
-  const published = () => at.server.store.list('events').map(({ reason }) => reason);
-  await eventually('the last one is sent', () => published().includes('Last'));
-  expect(published()).toEqual([...reasons, 'Last']);
+  expect(await publishedBy(events, at)).toEqual(reasons);
+});
+
+test.each<
+  [
+    rule: string,
+    decision: Decision,
+    sent: SentSignal | undefined,
+    why: string | undefined,
+    readings: readonly Partial<VictimReading>[],
+    reasons: readonly string[],
+  ]
+>([
+  ['is published with the signal, and once', eviction(), undefined, undefined, [{}, GOES_ON, GOES_ON], ['Evicted']],
+  ['is published when the API server has accepted it', softEviction(), 'signalNs', undefined, [WAITS, GOES_ON], ['Evicted']],
+  ['is not published before', softEviction(), 'signalNs', undefined, [WAITS], []],
+  ['that was signalled before is not published again', eviction(), 'killNs', undefined, [GOES_ON], []],
+  ['that got SIGTERM before is not published again', eviction(), 'signalNs', undefined, [GOES_ON], []],
+  ['that does not go on is not published', softEviction(), 'signalNs', 'it is protected', [GOES_ON], []],
+])('an eviction in flight at the start of evictd %s', async (_rule, decision, sent, why, readings, reasons) => {
+  const at = await cluster();
+  const { serial } = decision;
+  const signals = new Map([[serial, { ...noSignalSent({ crossingNs: 0n, wakeNs: 0n, decisionNs: 0n }), sent }]]);
+  const abandoned = new Map(why === undefined ? [] : [[serial, why]]);
+  const { events } = podEvents(at, { state: { evictions: [inFlight(decision)] }, signals, abandoned });
+  for (const reading of readings) events.stepped({ effects: [], input: reads(reading) });
+  expect(await publishedBy(events, at)).toEqual(reasons);
 });
 
 test('an eviction is an event in the namespace of its pod, a threshold is one of the node, and repetitions are one series', async () => {

@@ -66,7 +66,7 @@ export class ClusterReports implements StepListener, PodEvictions {
         log,
       });
     });
-    this.#events = isLeaving ? undefined : new PodEvents({ ...followingRetryAfter(ask), nodeName, log });
+    this.#events = isLeaving ? undefined : new PodEvents({ ...followingRetryAfter(ask), nodeName, log }, restored);
     const published = (): Promise<void> => this.#node.published();
     this.#evictions = new ApiPodEvictions({ ask, queue: this.#queue, budgets: config.budgets, isAway, published, metrics }, restored);
   }

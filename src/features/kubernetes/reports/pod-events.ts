@@ -10,12 +10,13 @@ import {
   type EventState,
 } from '../../../core/kubernetes/event-series.js';
 import type { ApiCall } from '../../../core/kubernetes/pod-call.js';
+import { podEvictionWay } from '../../../core/kubernetes/pod-eviction-way.js';
 import { decisionMessage, outcomeMessage } from '../../../core/message/message.js';
 import type { Workload } from '../../../core/workload/workload.js';
 import type { Log } from '../../../log/log.js';
 import type { StepListener } from '../../../monitor/ports/ports.js';
 import { randomPauseMs, WITHIN_MS, type Ask } from './report-ports.js';
-import { isSignalled, podOf, type SteppedEvictions } from './pod-evictions.js';
+import { isSignalled, podOf, type RestoredEvictions, type SteppedEvictions } from './pod-evictions.js';
 
 export interface PodEventsParts {
   readonly ask: Ask;
@@ -42,8 +43,13 @@ export class PodEvents implements StepListener {
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(private readonly parts: PodEventsParts) {
+  /** @param restored  undefined: no evictions were in flight */
+  constructor(
+    private readonly parts: PodEventsParts,
+    restored: RestoredEvictions | undefined,
+  ) {
     this.#source = { instance: parts.nodeName, run: Date.now().toString(16) };
+    for (const decision of restored ? unpublished(restored) : []) this.#decided.set(decision.serial, decision);
   }
 
   stepped({ effects, input }: SteppedEvictions): void {
@@ -117,6 +123,19 @@ export class PodEvents implements StepListener {
 }
 
 const FORBIDDEN = 403;
+
+/**
+ * Evictions that go on, and that had no signal or answer when the evictd before ended. An answer is not saved: where there was one, the
+ * event is published again.
+ */
+function unpublished({ state: { evictions }, signals, abandoned }: RestoredEvictions): readonly Decision[] {
+  return evictions.flatMap(({ decision }) => {
+    const { serial, cause } = decision;
+    const sent = signals.get(serial)?.sent;
+    const isOpen = sent === undefined || (sent === 'signalNs' && podEvictionWay(cause) !== 'kill');
+    return isOpen && !abandoned.has(serial) ? [decision] : [];
+  });
+}
 
 /** undefined: none for this effect. */
 function eventOf(effect: Effect, nodeName: string): ClusterEvent | undefined {
