@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Decision, Outcome, VictimReading } from '../../../src/core/decide/eviction.js';
 import type { PodEvictionAnswer } from '../../../src/monitor/ports/node-pods.js';
 import { eventually } from '../../support/eventually.js';
@@ -262,6 +262,40 @@ test.each(['away', 429, 503] as const)(
     expect(violated).toEqual(['shop/strict']);
   },
 );
+
+test('when the API server is back, its budgets are listed once for each namespace, before the queue of the deletions is told', async () => {
+  const at = await cluster();
+  budget(at, 'strict', 0);
+  let isAway = true;
+  let list = (): void => undefined;
+  const asked: string[] = [];
+  const ask: Ask = async (call) => {
+    if (isAway) throw new Error('no answer in time');
+    const isList = call.path.endsWith('/poddisruptionbudgets');
+    if (isList) asked.push(call.path);
+    if (isList && call.path.includes('/shop/')) await new Promise<void>((resolve) => (list = resolve));
+    return at.ask(call);
+  };
+  const { queue, calls, violated } = agent({ ask }, { section: undefined });
+  const { victim } = eviction();
+  const pods = ['shop', 'shop', 'shop', 'mail', 'mail'].map((namespace, index) => ({ ...PART, namespace, uid: `u-${String(index)}` }));
+  const decisions = pods.map((kubernetes, index) => {
+    return eviction({ serial: index + 1, victim: { ...victim, workload: { ...victim.workload, kubernetes } } });
+  });
+  const reading = reads({ signalledAtNs: 1n }).victims.get(eviction().serial);
+  calls.stepped({ effects: decisions.map((decision) => ({ kind: 'evict' as const, decision })), input: UNREAD });
+  calls.stepped({ effects: [], input: { victims: new Map(decisions.flatMap(({ serial }) => (reading ? [[serial, reading]] : []))) } });
+  await roundTrip(at);
+  isAway = false;
+  const isBack = vi.spyOn(queue, 'serverIsBack');
+  calls.serverIsBack();
+  await roundTrip(at);
+  expect(asked).toEqual(['shop', 'mail'].map((namespace) => `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`));
+  expect(isBack).not.toHaveBeenCalled();
+  list();
+  await eventually('it is told', () => isBack.mock.calls.length === 1);
+  expect(violated).toEqual(['shop/strict', 'shop/strict', 'shop/strict']);
+});
 
 test('budgets of a pod that is deleted meanwhile are not counted later: its deletion has changed them', async () => {
   const at = await cluster();

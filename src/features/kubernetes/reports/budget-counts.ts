@@ -20,24 +20,36 @@ export class BudgetCounts {
     private readonly metrics: Pick<Metrics, 'budgetViolated'>,
   ) {}
 
-  /** Never rejects. */
-  async count(pod: Pod): Promise<void> {
-    const answer = await this.ask({ method: 'GET', path: budgetsPath(pod.namespace), withinMs: WITHIN_MS }).catch(() => undefined);
+  /** @param pods  of one namespace. Never rejects. */
+  async count(namespace: string, pods: readonly Pod[]): Promise<void> {
+    const answer = await this.ask({ method: 'GET', path: budgetsPath(namespace), withinMs: WITHIN_MS }).catch(() => undefined);
     const isAway = answer === undefined || answer.status === TOO_MANY || answer.status >= ERRORS;
-    if (isAway && this.#owed.size < MAX_OWED) this.#owed.add(pod);
+    if (isAway) for (const pod of pods.slice(0, MAX_OWED - this.#owed.size)) this.#owed.add(pod);
     if (answer?.status !== OK) return;
     try {
-      for (const budget of violatedBudgets(answer.body, pod.labels)) this.metrics.budgetViolated(budget);
+      for (const { labels } of pods) for (const budget of violatedBudgets(answer.body, labels)) this.metrics.budgetViolated(budget);
     } catch {
       // an answer that cannot be read: nothing is counted
     }
   }
 
-  /** @param isPending  the pod is still to be deleted, which will change its budgets. Others are not counted any more */
-  serverIsBack(isPending: (uid: string) => boolean): void {
+  /**
+   * Resolves when what is owed is counted, or after WITHIN_MS.
+   *
+   * @param isPending  the pod is still to be deleted, which will change its budgets. Others are not counted any more
+   */
+  async serverIsBack(isPending: (uid: string) => boolean): Promise<void> {
     const owed = [...this.#owed].filter(({ uid }) => isPending(uid));
     this.#owed.clear();
-    for (const pod of owed) void this.count(pod);
+    const namespaces = new Set(owed.map(({ namespace }) => namespace));
+    await Promise.all(
+      [...namespaces].map((name) =>
+        this.count(
+          name,
+          owed.filter(({ namespace }) => namespace === name),
+        ),
+      ),
+    );
   }
 
   close(): void {

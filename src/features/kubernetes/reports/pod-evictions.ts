@@ -124,8 +124,10 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
   /** The API server answers after a failure. What is owed is counted first: a deletion changes the budgets. */
   serverIsBack(): void {
     const { queue } = this.#parts;
-    this.#counts.serverIsBack((uid) => (queue.stateOf(uid) ?? 'done') !== 'done');
-    queue.serverIsBack();
+    const isPending = (uid: string): boolean => (queue.stateOf(uid) ?? 'done') !== 'done';
+    void this.#counts.serverIsBack(isPending).then(() => {
+      queue.serverIsBack();
+    });
   }
 
   close(): void {
@@ -169,7 +171,7 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     if (pod === undefined) return;
     this.#uncounted.delete(serial);
     this.#settled.add(serial);
-    void this.#counts.count(pod);
+    void this.#counts.count(pod.namespace, [pod]);
   }
 
   #resume({ decision, phase }: EvictionInFlight): void {
