@@ -57,11 +57,12 @@ export function advanceEvictions(
   hard: ReadonlySet<string>,
   short?: ReadonlySet<string>,
 ): VictimsNow {
-  const passedOver = passedOverStill(state, nowNs);
-  if (state.evictions.length === 0) {
-    const { withoutYield, relievedNs, unitEvictions, held } = state;
-    return { evictions: [], effects: [], ...passedOver, withoutYield, relievedNs, unitEvictions, held, notBeforeNs: undefined };
+  const { failedKills, refusedEvictions, unansweredEvictions } = state;
+  if (state.evictions.length + failedKills.size + refusedEvictions.size + unansweredEvictions.size === 0) {
+    const same = { failedKills, refusedEvictions, unansweredEvictions, withoutYield: state.withoutYield, relievedNs: state.relievedNs };
+    return { evictions: [], effects: [], ...same, unitEvictions: state.unitEvictions, held: state.held, notBeforeNs: undefined };
   }
+  const passedOver = passedOverStill(state, nowNs);
   const evictions: EvictionInFlight[] = [];
   const effects: Effect[] = [];
   const withoutYield = new Map(state.withoutYield);
