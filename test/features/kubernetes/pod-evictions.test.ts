@@ -430,7 +430,7 @@ test.each<[rule: string, first: Answer]>([
   expect([queue.size, changesOf(at)]).toEqual([0, ['POST', 'POST', 'POST']]);
 });
 
-const ENDS: readonly [rule: string, end: (calls: ReturnType<typeof agent>['calls']) => void][] = [
+const ENDS: readonly [rule: string, end: (calls: ReturnType<typeof agent>['calls'], decision: Decision) => void][] = [
   [
     'evictd has ended the pod itself',
     (calls) => {
@@ -439,8 +439,8 @@ const ENDS: readonly [rule: string, end: (calls: ReturnType<typeof agent>['calls
   ],
   [
     'the eviction is over',
-    (calls) => {
-      calls.stepped(over('abandoned', { processesLeft: 1 }));
+    (calls, decision) => {
+      calls.stepped(over('abandoned', { decision, processesLeft: 1 }));
     },
   ],
   [
@@ -465,7 +465,7 @@ test.each(ENDS)('an API server that is busy is not asked again after %s', async 
   const answer = calls.request(request(decision));
   calls.stepped(decided(decision));
   await eventually('it has asked', () => changesOf(at).length > 0);
-  end(calls);
+  end(calls, decision);
   expect(await answered(answer)).toBe('unanswered');
 });
 
@@ -535,10 +535,29 @@ test.each(ENDS)('an eviction that waits for the rate limit is not requested any 
   const answer = calls.request(request(decision));
   calls.stepped(decided(decision));
   await limit.waits();
-  end(calls);
+  end(calls, decision);
   limit.next();
   await answered(answer);
   expect(changesOf(at).filter((method) => method === 'POST')).toEqual([]);
+});
+
+test('a pod that is evicted again in the step in which its drain has failed is asked for', async () => {
+  const at = await cluster();
+  const limit = limited(at);
+  const { calls } = agent(limit, { section: undefined });
+  const [drained, again] = [disruption('drain'), softEviction()];
+  calls.request(request(drained));
+  calls.stepped(decided(drained));
+  await limit.waits();
+  calls.request(request(again)); // before the step is told
+  calls.stepped({ ...over('failed', { decision: drained, processesLeft: 1 }), ...{ input: UNREAD } });
+  calls.stepped(decided(again));
+  limit.next();
+  await limit.waits();
+  limit.next();
+  await eventually('it is asked for', () => changesOf(at).length > 0);
+  await roundTrip(at);
+  expect(changesOf(at)).toEqual(['POST']);
 });
 
 test.each<[rule: string, decision: Decision, isResumed: boolean, answered: number]>([

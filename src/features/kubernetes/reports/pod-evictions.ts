@@ -198,7 +198,7 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     const pod = podOf(decision);
     for (const serials of [this.#uncounted, this.#settled]) serials.delete(decision.serial);
     if (pod === undefined) return;
-    this.#asked.delete(pod.uid);
+    if (this.#asked.get(pod.uid)?.cause === decision.cause) this.#asked.delete(pod.uid); // the same step may have evicted it again
     if (this.#decisions.get(pod.uid)?.serial === decision.serial) this.#decisions.delete(pod.uid);
     const hasEnded = processesLeft === 0 || this.#killedBefore.get(decision.serial) === abandoned;
     const isEvicted = result === 'abandoned' ? hasEnded : result !== 'vanished';
