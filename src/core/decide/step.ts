@@ -46,7 +46,7 @@ import type { Policy, State } from './state.js';
 import { isResourceThreshold, mergeThresholds, thresholdId, type Threshold } from '../threshold/threshold.js';
 import { pausesNow, type PauseCauses } from '../reclaim/pause-relief.js';
 import { isOfEndedPause } from '../reclaim/yield-pause.js';
-import { advanceEvictions, type VictimsNow } from './victim-progress.js';
+import { advanceEvictions, withAwaited, type VictimsNow } from './victim-progress.js';
 
 /**
  * The next step is due this soon while facts about a victim are outstanding, or after a last look that found the
@@ -121,7 +121,8 @@ function decideNow(policy: Policy, before: State, input: StepInput): StepResult 
   if (!departures['each-resource']) {
     const observed = departures['node-yield'] && state.evictions.length > 0 ? input.observe() : undefined;
     const victims = advanceEvictions(policy, placed, input, observed, hardWhileWaiting(policy, placed, layout, input));
-    const waiting = victims.evictions.length > 0 || victims.notBeforeNs !== undefined || state.reclaiming !== undefined;
+    const waiting =
+      victims.evictions.length > victims.awaited.length || victims.notBeforeNs !== undefined || state.reclaiming !== undefined;
     if (waiting) return result(policy, placed, input, victims, []);
   }
   const observations = input.observe();
@@ -204,7 +205,8 @@ function synchronize(
     ...conditionEffects(state.conditions, next.conditions),
   ];
   const context = { ...contextOf(policy, state, layout, input, victims), observations };
-  const chosen = decided(context, begin(next, victims, nowNs), counting(fresh, policy, victims, nowNs));
+  const begun = begin(next, { ...victims, evictions: victims.evictions.filter((one) => !victims.awaited.includes(one)) }, nowNs);
+  const chosen = withAwaited(policy, victims, input, decided(context, begun, counting(fresh, policy, victims, nowNs)));
   return result(policy, next, input, victims, effects, withReleases(policy, next, input, chosen));
 }
 

@@ -1,3 +1,4 @@
+import type { Chosen } from '../rank/eviction-attempt.js';
 import { needsAnswer } from '../kubernetes/pod-eviction-way.js';
 import { isYieldOpen, nodeAfter, withYield } from '../reclaim/eviction-yield.js';
 import { isMemoryOpen, judgedMemory, nodeYield, type JudgedMemory, type NodeYield } from '../reclaim/node-yield.js';
@@ -28,6 +29,8 @@ type PassedOver = Pick<State, 'failedKills' | 'refusedEvictions' | 'unansweredEv
 /** The evictions in flight after this step. */
 export interface VictimsNow extends PassedOver {
   readonly evictions: readonly EvictionInFlight[];
+  /** Of these: no signal is sent while the API server has not answered, and a hard threshold does not wait for that. */
+  readonly awaited: readonly EvictionInFlight[];
   readonly effects: readonly Effect[];
   readonly withoutYield: ReadonlyMap<Signal, bigint>;
   readonly relievedNs: bigint | undefined;
@@ -57,13 +60,11 @@ export function advanceEvictions(
   hard: ReadonlySet<string>,
   short?: ReadonlySet<string>,
 ): VictimsNow {
-  const { failedKills, refusedEvictions, unansweredEvictions } = state;
-  if (state.evictions.length + failedKills.size + refusedEvictions.size + unansweredEvictions.size === 0) {
-    const same = { failedKills, refusedEvictions, unansweredEvictions, withoutYield: state.withoutYield, relievedNs: state.relievedNs };
-    return { evictions: [], effects: [], ...same, unitEvictions: state.unitEvictions, held: state.held, notBeforeNs: undefined };
-  }
+  if (state.evictions.length + state.failedKills.size + state.refusedEvictions.size + state.unansweredEvictions.size === 0)
+    return idle(state);
   const passedOver = passedOverStill(state, nowNs);
   const evictions: EvictionInFlight[] = [];
+  const awaited: EvictionInFlight[] = [];
   const effects: Effect[] = [];
   const withoutYield = new Map(state.withoutYield);
   let { relievedNs, unitEvictions, held } = state;
@@ -77,11 +78,14 @@ export function advanceEvictions(
     }
     const judged = judgedMemory(decision, departures);
     const hardMet = isSoft(decision) && hard.has(decision.resource);
-    const reading = awaitingAnswer(eviction, read, hardMet);
+    const isAwaited = awaitsAnswer(eviction, read);
+    const reading = isAwaited ? { ...read, unanswered: true as const } : read;
     const isShort = short?.has(decision.resource) ?? true;
-    const now = advance(eviction, reading, { hardMet, isShort, ...nodeNow(judged, departures, observations), nowNs });
+    const node = nodeNow(judged, departures, observations);
+    const now = advance(eviction, reading, { hardMet: hardMet && !isAwaited, isShort, ...node, nowNs });
     if (!('result' in now)) {
       evictions.push(now.eviction);
+      if (hardMet && isAwaited) awaited.push(now.eviction);
       if (now.escalate) effects.push({ kind: 'escalate', decision, reason: now.escalate });
       continue;
     }
@@ -105,7 +109,12 @@ export function advanceEvictions(
       if (pause) withoutYield.set(pause.signal, pause.untilAvailable);
     }
   }
-  return { evictions, effects, ...passedOver, withoutYield, relievedNs, unitEvictions, held, notBeforeNs };
+  return { evictions, awaited, effects, ...passedOver, withoutYield, relievedNs, unitEvictions, held, notBeforeNs };
+}
+
+function idle({ failedKills, refusedEvictions, unansweredEvictions, withoutYield, relievedNs, unitEvictions, held }: State): VictimsNow {
+  const passedOver = { failedKills, refusedEvictions, unansweredEvictions };
+  return { ...passedOver, evictions: [], awaited: [], effects: [], withoutYield, relievedNs, unitEvictions, held, notBeforeNs: undefined };
 }
 
 /** Without those whose time is over. */
@@ -123,19 +132,37 @@ function pauseOf({ refused, unanswered }: VictimReading): keyof PassedOver {
   return unanswered ? 'unansweredEvictions' : 'refusedEvictions';
 }
 
-/**
- * A drain and the eviction of an operator wait for the answer of the API server, and get no signal before it. At a hard threshold they
- * end instead: while they are in flight, no workload would be evicted for it.
- */
-function awaitingAnswer({ decision, phase }: EvictionInFlight, reading: VictimReading, hardMet: boolean): VictimReading {
-  const isAnswered = reading.refused ?? (reading.signalledAtNs !== undefined && !reading.unanswered);
-  const isAwaited = decision.victim.workload.kubernetes !== undefined && needsAnswer(decision.cause);
-  if (phase !== 'terminating' || isAnswered || !isAwaited) return reading;
-  const waits = { ...reading, unanswered: true } as const;
-  return hardMet ? { ...waits, refused: true, error: UNANSWERED_AT_HARD, passing: undefined } : waits;
+/** Whether the eviction waits for the answer of the API server: that of a drain or an operator gets no signal before it. */
+function awaitsAnswer({ decision, phase }: EvictionInFlight, { processes, vanished, ...reading }: VictimReading): boolean {
+  if (phase !== 'terminating' || processes === 0 || vanished || reading.refused) return false;
+  const isAnswered = reading.signalledAtNs !== undefined && !reading.unanswered;
+  return !isAnswered && decision.victim.workload.kubernetes !== undefined && needsAnswer(decision.cause);
 }
 
-const UNANSWERED_AT_HARD = 'a hard threshold is met, and the API server has not answered';
+/** Evictions that wait for an answer go on beside those for a hard threshold, except of the same workload. */
+export function withAwaited(
+  policy: Policy,
+  { awaited }: VictimsNow,
+  { victims, nowNs }: Pick<StepInput, 'victims' | 'nowNs'>,
+  chosen: Chosen,
+): Chosen {
+  if (awaited.length === 0) return chosen;
+  const evicted = new Set(chosen.evictions.map(({ decision }) => decision.victim.workload.id));
+  const isOver = ({ decision }: EvictionInFlight): boolean => evicted.has(decision.victim.workload.id);
+  const outcomes = awaited.filter(isOver).flatMap((eviction): Effect[] => {
+    const reading = victims.get(eviction.decision.serial);
+    return reading ? [{ kind: 'outcome', outcome: overtaken(eviction, reading, policy, nowNs) }] : [];
+  });
+  const evictions = [...awaited.filter((one) => !isOver(one)), ...chosen.evictions];
+  return { ...chosen, evictions, effects: [...outcomes, ...chosen.effects] };
+}
+
+/** The outcome of an eviction that has waited for an answer until its workload was evicted for another reason. */
+function overtaken(eviction: EvictionInFlight, reading: VictimReading, { departures }: Policy, nowNs: bigint): Outcome {
+  const error = 'the API server had not answered when the workload was evicted for another reason';
+  const facts = { reading: { ...reading, error }, observations: undefined, found: undefined };
+  return outcomeOf('failed', eviction, facts, departures['failed-kill'], nowNs);
+}
 
 function pauseNs({ processes }: VictimReading): bigint {
   return processes === undefined ? UNTOUCHED_PAUSE_NS : SURVIVED_PAUSE_NS;

@@ -59,16 +59,18 @@ const POD = { kubernetes: { uid: 'u-1', namespace: 'shop', name: 'web', labels: 
 const pod: typeof large = [workload('pod', POD), 100n * Mi];
 const LOW = { 'memory.available': 50n * Mi };
 const WAITS = { signalledAtNs: 1n, unanswered: true } as const;
+const ENDED = ['killed pod 100Mi', 'evict large grace 0'];
 const KILLED = ['escalate: hard threshold met'];
 
 test.each<
   [rule: string, reason: DisruptionReason, of: typeof large, reading: Partial<VictimReading>, others: (typeof large)[], then: string[]]
 >([
-  ['of a drain ends, and another workload is killed', 'drain', pod, WAITS, [large], ['failed pod 0Mi', 'evict large grace 0']],
-  ['of an operator ends', 'eviction', pod, WAITS, [large], ['failed pod 0Mi', 'evict large grace 0']],
-  ['ends, and its pod is killed if it comes first', 'drain', pod, WAITS, [small], ['failed pod 0Mi', 'evict pod grace 0']],
-  ['that waits for its hooks ends', 'drain', pod, {}, [large], ['failed pod 0Mi', 'evict large grace 0']],
-  ['without a descriptor ends', 'drain', pod, { error: 'EMFILE', passing: 'unsent' }, [large], ['failed pod 0Mi', 'evict large grace 0']],
+  ['of a drain goes on, and another workload is killed', 'drain', pod, WAITS, [large], ['evict large grace 0']],
+  ['of an operator goes on', 'eviction', pod, WAITS, [large], ['evict large grace 0']],
+  ['ends where its pod comes first, which is killed', 'drain', pod, WAITS, [small], ['failed pod 0Mi', 'evict pod grace 0']],
+  ['that waits for its hooks goes on', 'drain', pod, {}, [large], ['evict large grace 0']],
+  ['without a descriptor goes on', 'drain', pod, { error: 'EMFILE', passing: 'unsent' }, [large], ['evict large grace 0']],
+  ['whose pod has ended has its outcome', 'drain', pod, { ...WAITS, processes: 0, usageBytes: 0n }, [large], ENDED],
   ['for a taint asks no budget: its pod is killed', 'taint', pod, WAITS, [large], KILLED],
   ['that the API server has accepted is cut short', 'drain', pod, { signalledAtNs: 1n }, [large], KILLED],
   ['of a workload that is no pod is cut short', 'drain', small, {}, [large], KILLED],
@@ -77,8 +79,21 @@ test.each<
   const cause = { kind: 'disruption', reason, message: 'asked' } as const;
   const request = { kind: 'evict', workloads: [of[0].id], cause } as const;
   expect(evicted(timeline.effects(1, { 'memory.available': 500n * Mi }, {}, { request }))).toHaveLength(1);
-  expect(timeline.effects(2, LOW, { 1: reading }).filter((one) => /^(escalate|failed|evict)/.test(one))).toEqual(then);
+  expect(timeline.effects(2, LOW, { 1: reading }).filter((one) => /^(escalate|failed|killed|evict)/.test(one))).toEqual(then);
   expect(timeline.state.refusedEvictions).toEqual(new Map());
+  const isOver = then.some((one) => /^(failed|killed)/.test(one));
+  expect(timeline.state.evictions.some(({ decision: { serial } }) => serial === 1)).toBe(!isOver);
+});
+
+test('at a hard threshold that evicts nothing an eviction goes on: the budget is used up', () => {
+  const timeline = new Timeline(policy([threshold('memory.available', '100Mi')]), candidates(pod, large));
+  const cause = { kind: 'disruption', reason: 'eviction', message: 'asked' } as const;
+  const request = { kind: 'evict', workloads: ['id-pod'], cause } as const;
+  timeline.policy = { ...timeline.policy, evictionBudget: { max: 0, windowNs: SECOND, bands: [] } };
+  expect(evicted(timeline.effects(1, { 'memory.available': 500n * Mi }, {}, { request }))).toHaveLength(1);
+  const effects = [2, 3].flatMap((seconds) => timeline.effects(seconds, LOW, { 1: { ...WAITS, processes: 3 } }));
+  expect(effects.filter((one) => /^(escalate|failed|evict)/.test(one))).toEqual([]);
+  expect(timeline.state.evictions).toHaveLength(1);
 });
 
 const UNANSWERED = { processes: 3, error: 'the API server does not answer', refused: true, unanswered: true } as const;
