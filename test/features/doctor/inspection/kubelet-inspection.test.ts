@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { CheckStatus } from '../../../../src/features/doctor/check.js';
 import {
   apiServerCheck,
@@ -18,6 +18,15 @@ import { native } from '../../../../src/native/index.js';
 import { load, scratch } from '../../../config/scratch.js';
 import { aPod } from '../../../support/kubernetes/a-pod.js';
 import { authorise, FakeApiServer, NODE, type Authorise } from '../../../support/kubernetes/api-server.js';
+
+// It has tests of its own. Here it would take two seconds of each test.
+vi.mock('../../../../src/features/kubernetes/client/rate-limit.js', () => ({
+  RateLimit: class {
+    take(): Promise<void> {
+      return Promise.resolve();
+    }
+  },
+}));
 
 const FILE = `apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
