@@ -178,6 +178,12 @@ test.each<[rule: string, journal: string, seen: string, excused: Record<string, 
     `${SEEN} 22.5 ends job`,
     {},
   ],
+  [
+    'a process that begins between the signal of a standing order and its record',
+    `${JOURNAL} 31 decision 3 job wake=29 ordered; 32 killed 3; 35 decision 4 job; 36 killed 4`,
+    `${SEEN} 29.2 ends job; 30 again job; 34 looks alive=104; 35.5 ends job`,
+    {},
+  ],
   ['a kill by the kernel where all are protected', JOURNAL, `${SEEN} 25 ends job sent; 30 oom db; 30 ends db`, { 'nothing evictable': 1 }],
   [
     'an earlier event that was seen later',

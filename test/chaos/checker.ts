@@ -100,7 +100,7 @@ function noVictimTwice({ evictions, lives }: Evidence): Violation[] {
       .slice(0, index)
       .findLast(({ victim: other, outcome }) => other === victim && outcome && outcome.place < place && ENDED.includes(outcome.result));
     const its = lives.filter(({ workload }) => workload === victim);
-    const again = its.some((life) => life.from > (earlier?.from ?? 0) && life.from < from);
+    const again = its.some((life) => life.from > (earlier?.signals ?? 0) && life.from < from);
     if (earlier === undefined || its.length === 0 || again) return [];
     return [{ at: from, what: `decision ${number} has the same victim as ${earlier.number}, ${name}, which has no process since` }];
   });
@@ -139,10 +139,10 @@ function everyDecisionHasOneOutcome({ journal, evictions }: Evidence): Violation
 
 function killedIsDead({ evictions, lives, seen }: Evidence): Violation[] {
   const looks = looksOf(seen);
-  return evictions.flatMap(({ number, name, victim, from, outcome }) => {
+  return evictions.flatMap(({ number, name, victim, from, signals, outcome }) => {
     if (outcome === undefined || !ENDED.includes(outcome.result)) return [];
     return lives
-      .filter((life) => life.workload === victim && life.from < from)
+      .filter((life) => life.workload === victim && life.from < signals)
       .filter(
         ({ pid, end }) =>
           end === undefined || looks.some(({ at, alive }) => at > outcome.at + ROUNDING_MS && at < end.at && alive.includes(pid)),
