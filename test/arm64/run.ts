@@ -40,6 +40,6 @@ exec ${EMULATOR} -L ${SYSROOT} ${node} "$@"
 chmodSync(emulated, 0o755);
 const { status } = spawnSync(emulated, ['--enable-source-maps', bundle], {
   stdio: 'inherit',
-  env: { ...process.env, EVICTD_TEST_NODE: emulated },
+  env: { ...process.env, EVICTD_TEST_NODE: emulated, EVICTD_TEST_SLOWNESS: process.env.EVICTD_TEST_SLOWNESS ?? '5' },
 });
 process.exitCode = status ?? 1;
