@@ -192,7 +192,8 @@ describe.runIf(isV2 && hasSystemd)('metrics and comparators of policies on a rea
     await perl(made('churn', { 'memory.high': '32M', 'cpu.weight': '1000' }), PERL.churn, '64');
     await perl(made('cold', { 'memory.high': '16M' }), PERL.hold, '160');
     await perl(made('swap-grower', { 'memory.high': '16M', 'memory.swap.max': '120M' }), PERL.grow, '2');
-    await perl(made('grower', { 'memory.swap.max': '0' }), PERL.grow, '.5');
+    // Also beside the churn at least a unit of its rate: less counts as nothing.
+    await perl(made('grower', { 'memory.swap.max': '0', 'cpu.weight': '10000' }), PERL.grow, '.5');
     await perl(made('shrinker', { 'memory.swap.max': '0' }), PERL.shrink);
     const large = made('large', { 'memory.swap.max': '0' });
     await perl(large, PERL.hold, '600');
@@ -202,7 +203,7 @@ describe.runIf(isV2 && hasSystemd)('metrics and comparators of policies on a rea
     ).ended;
     await sh(shm, 'exec sleep 600');
     await until('it holds its memory', () => Number(large.read('memory.current')) > 600 * MIB, undefined, LIMIT_MS);
-    await sh(made('reader'), SHELL.read);
+    await sh(made('reader', { 'cpu.weight': '1000' }), SHELL.read);
     await sh(made('spin', { 'cpu.max': '50000 100000' }), SHELL.spin);
     // Its memory comes and goes with each failure: less than the grower grows by between two readings.
     await sh(made('limited', { 'memory.max': '6M', 'memory.swap.max': '0' }), SHELL.fail);
