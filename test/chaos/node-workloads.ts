@@ -29,6 +29,8 @@ export interface NodePlan {
 export class ChaosNode {
   readonly cgroup: TestCgroup;
   readonly workloads: ChaosWorkload[] = [];
+  /** Their cgroups are still there. */
+  readonly #retiring = new Set<ChaosWorkload>();
   readonly #plan: NodePlan;
   readonly #see: See;
   readonly #pids: PidsLimit;
@@ -98,12 +100,14 @@ export class ChaosNode {
     if (workload.isRetired) return;
     workload.isRetired = true;
     this.workloads.splice(this.workloads.indexOf(workload), 1);
+    this.#retiring.add(workload);
     await workload.joining;
     for (const pid of workload.pids) workload.sent.add(pid);
     if (workload.frozen !== undefined) writeFileSync(`${workload.frozen}/freezer.state`, 'THAWED');
     // Not by `cleanup`: the counters go with the cgroup.
     await eventually(`${workload.name} has ended`, () => this.#killAll(workload), { ms: 60_000 });
     this.look(workload);
+    this.#retiring.delete(workload);
     await eventually(`${workload.dir} is removed`, () => removed(workload.dir), { ms: 60_000 });
     await workload.pidsLimit?.cleanup();
     const { frozen } = workload;
@@ -125,7 +129,7 @@ export class ChaosNode {
     if (usage === undefined) return;
     // On v2 the node has the kills of units too, whose cgroups go with them.
     const kills = isV1 ? 0 : kernelKillsIn(this.cgroup.dir);
-    for (const workload of this.workloads) this.look(workload);
+    for (const workload of [...this.workloads, ...this.#retiring]) this.look(workload);
     const count = kills - this.#kernelKills;
     if (count > 0) {
       this.#see({ kind: 'kernel-kills', workload: A_UNIT, count, since: this.#looked, limit: 'node' });
