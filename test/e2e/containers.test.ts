@@ -5,6 +5,7 @@ import { Containerd, hasContainerd, type Pod, type PodOptions } from '../support
 import { Evictd, evictd, victimOf } from './evictd.js';
 import { loopFilesystem, loopWorks } from '../support/loop-filesystem.js';
 import { ABOVE_128_MIB, MIB, ON, testNode } from './node.js';
+import { SLOWNESS } from '../support/slowness.js';
 import { aWhile } from './wait.js';
 
 // A real containerd and real pods, in a cgroup that is the node.
@@ -173,7 +174,9 @@ describe.runIf(hasContainerd && loopWorks())(`a disk of containerd (${ON}; where
     return bavail * bsize;
   };
 
-  test('a container that fills its writable layer is evicted, the layer is removed, and its neighbours live', async () => {
+  // An emulated runtime that has a disk full of layers is slow.
+  const options = { timeout: 120_000 * SLOWNESS };
+  test('a container that fills its writable layer is evicted, the layer is removed, and its neighbours live', options, async () => {
     const { node, directory, runtime, guarding } = await runtimeOnDisk();
     const filling = `echo begun; until [ -e /tmp/grow ]; do sleep 0.05; done; head -c ${String(40 * MIB)} /dev/zero > /tmp/file; sleep 600`;
     const web = await runtime.pod({
