@@ -30,6 +30,11 @@ test('no part is run again after a change of how parts are chosen and counted', 
     expect(isUnder(reads, 'test/proof/parts.test.ts') && !isUnder(except, 'test/proof/parts.test.ts')).toBe(false);
 });
 
+test.each(['arm64', 'chaos'])('a change below test/%s repeats only the parts that name it: no other test loads it', (directory) => {
+  const others = filesBelow('test').filter((file) => !file.startsWith(`test/${directory}/`));
+  expect(others.filter(has(RegExp(`(from|import\\() ?'[^']*/${directory}/`)))).toEqual([]);
+});
+
 describe('a change below src/features/replay repeats only the parts that run `evictd replay`', () => {
   test('because nothing else in the source loads it', () => {
     const others = filesBelow('src').filter((file) => !file.startsWith(REPLAY));

@@ -53,6 +53,7 @@ describe('isProved', () => {
     ['since then, what tests share', green, ['test/support/wait.ts'], false],
     ['since then, what CI alone runs', green, ['.ci/run', '.oxlintrc.json'], true],
     ['since then, the virtual machines, which it does not start', green, ['test/vm/suites.ts'], true],
+    ['since then, the driver of chaos, which it does not run', green, ['test/chaos/checker.ts'], true],
     ['since then, C++ tests, which it does not build', green, ['native/test/runner.cc'], true],
     ['since then, how parts are chosen and counted', green, ['test/proof/results.ts'], true],
     ['since then, a bundle that one command loads, which it does not run', green, ['src/features/replay/replay.ts'], true],
