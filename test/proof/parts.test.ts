@@ -35,6 +35,12 @@ test.each(['arm64', 'chaos'])('a change below test/%s repeats only the parts tha
   expect(others.filter(has(RegExp(`(from|import\\() ?'[^']*/${directory}/`)))).toEqual([]);
 });
 
+test('a change of what asks for skipped tests starts no machine again: nothing loads it', () => {
+  const starting = PARTS.filter(({ reads, except = [] }) => isUnder(reads, 'test/vm/skips.ts') && !isUnder(except, 'test/vm/skips.ts'));
+  expect(starting.map(({ name }) => name)).toEqual(['vm-skips']);
+  expect(filesBelow('test').filter(has(/(from|import\() ?'[^']*\/skips\.js/))).toEqual([]);
+});
+
 describe('a change below src/features/replay repeats only the parts that run `evictd replay`', () => {
   test('because nothing else in the source loads it', () => {
     const others = filesBelow('src').filter((file) => !file.startsWith(REPLAY));
