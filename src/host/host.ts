@@ -66,6 +66,8 @@ export interface Host {
   readonly kernelKills: KernelKillReaders | undefined;
   /** Keeps the program's machine code in memory. `errno`: of the first refusal. */
   readonly lockText: ((native: Binding) => { readonly bytes: number; readonly errno: number }) | undefined;
+  /** Lets the thread that watches and carries out standing orders run before all else. Returns 0 or errno. */
+  readonly setWaiterRealtime: ((native: Binding) => number) | undefined;
   /** Whether a file can be renamed over one that is open. */
   readonly replacesOpenFiles: boolean;
   /** Allocates space behind the content of a file and keeps its size. Rejects with Node's errors. */

@@ -6,6 +6,8 @@ import type { Reporter } from './reporter.js';
 
 /** The time without a decision after which the caches are cold. */
 const COLD_NS = 200_000_000n;
+/** A value that swings before its limit must not keep the loop busy. */
+const SWING_NS = 20_000_000n;
 /** A client of the metrics gets a reading that is no older. */
 const OLD_NS = 1_000_000_000n;
 
@@ -18,6 +20,8 @@ interface IdleReadingsParts {
 export class IdleReadings {
   /** When the decision was last rehearsed. */
   #warmNs = 0n;
+  /** When the last approach of a value to its limit had been handled. */
+  #approachNs = 0n;
   #readNs = 0n;
 
   constructor(
@@ -31,19 +35,22 @@ export class IdleReadings {
   }
 
   /**
-   * Reads and decides as a pass does, and drops it: after a second the caches are cold, and a decision takes two to three
-   * times as long. At most once in COLD_NS, or a value that swings before its limit would keep the loop busy.
+   * Reads the node when a value comes near to its limit, and hands the reading over.
    *
    * @param isNeeded  whatever the time of the last one
-   * @returns what was read; undefined: nothing, the last one is too recent
    */
-  warmUp(policy: Policy, isNeeded: boolean): Observations | undefined {
+  approached(isNeeded: boolean, handle: (observations: Observations, nowNs: bigint) => void): void {
     const nowNs = process.hrtime.bigint();
-    if (nowNs - this.#warmNs < COLD_NS && !isNeeded) return undefined;
+    if (nowNs - this.#approachNs < SWING_NS && !isNeeded) return;
+    handle(this.parts.node.read(), nowNs);
+    this.#approachNs = process.hrtime.bigint();
+  }
+
+  /** Decides as a pass does, and drops it: from cold caches a decision takes two to three times as long. */
+  warmUp(policy: Policy, nowNs: bigint): void {
+    if (nowNs - this.#warmNs < COLD_NS || !policy.hasWorkloadSource) return;
     this.#warmNs = nowNs;
-    const observations = this.parts.node.read();
-    if (policy.hasWorkloadSource) this.rehearsal.warmUp(policy);
-    return observations;
+    this.rehearsal.warmUp(policy);
   }
 
   /** Renews the reading for a client of the metrics. */

@@ -158,7 +158,7 @@ export class Monitor {
   #woken(wake: Wake): void {
     if (!this.#running) return;
     if (wake.approaching) {
-      this.#approached();
+      this.#idleReadings.approached(this.parts.orders?.stands === false, this.#approached);
       return;
     }
     const nowNs = process.hrtime.bigint();
@@ -179,18 +179,17 @@ export class Monitor {
     if (this.#running) this.#idleReadings.renew();
   }
 
-  /** Rehearses a decision and gives a standing order. */
-  #approached(): void {
-    const nowNs = process.hrtime.bigint();
-    const observations = this.#idleReadings.warmUp(this.policy, this.parts.orders?.stands === false);
-    if (observations === undefined) return;
+  /** Gives a standing order, or rehearses a decision where none can be given: both may take as long as the rest of the way. */
+  readonly #approached = (observations: Observations, nowNs: bigint): void => {
     this.#order(observations, nowNs, false);
+    if (this.parts.orders?.stands !== true) this.#idleReadings.warmUp(this.policy, nowNs);
     this.#schedule();
-  }
+  };
 
   #order(observations: Observations, passNs: bigint, hasChanged: boolean): void {
     const { orders, node } = this.parts;
-    const pass = { observations, layout: node.layout(), candidates: this.#candidates, passNs, hasChanged };
+    const candidates = this.#candidates.bind(this, 'bounds');
+    const pass = { observations, layout: node.layout(), candidates, passNs, hasChanged };
     if (this.#notBeforeNs === undefined) orders?.follow(this.policy, this.#state, pass);
     else orders?.withdraw();
   }

@@ -204,16 +204,12 @@ export class StandingOrders {
       this.withdraw();
       return hasWorkloads;
     }
-    switch (this.parts.order.place(plan, passNs)) {
-      case 'placed':
-        this.#placed = { decisions, atLeast: first.atLeast, limit: ordered.limit };
-        break;
-      case 'impossible':
-        this.#placed = undefined;
-        break;
-      case 'carried out': // the native layer wakes the loop
-    }
-    return hasWorkloads;
+    const place = () => this.parts.order.place(plan, passNs);
+    let placed = place();
+    if (placed === 'carried out' && this.take() === undefined) placed = place(); // the previous one was out of date
+    if (placed === 'placed') this.#placed = { decisions, atLeast: first.atLeast, limit: ordered.limit };
+    if (placed === 'impossible') this.#placed = undefined;
+    return hasWorkloads; // if one was carried out, the native layer wakes the loop
   }
 
   /** undefined: there is no decision, or a record is too long. */

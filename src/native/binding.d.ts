@@ -93,6 +93,12 @@ export interface Binding {
    */
   lockText(): { bytes: number; errno: number };
   /**
+   * Gives the thread that waits for all watches the lowest real-time priority (SCHED_FIFO, 1; sched(7)), and starts it
+   * if it does not run yet. Returns 0 or errno (positive): EPERM without CAP_SYS_NICE or RLIMIT_RTPRIO. Throws EAGAIN
+   * at the limit of processes.
+   */
+  setWaiterRealtime(): number;
+  /**
    * What one thread fills with fresh 4 KiB pages in a second, in bytes: the best of several attempts, which take 4 MiB
    * for about 20 ms at most.
    */

@@ -227,7 +227,10 @@ export type SamplerOptions = SampledValue & {
   readonly maxPeriodMs?: number;
   readonly restPeriodMs?: number;
   readonly restRatePerSecond?: number;
-  /** APPROACHING wakes at this distance from a limit, too, in units of the value. Left out: only shortly before it. */
+  /**
+   * APPROACHING wakes at this distance from a limit, too, and each time the value has come nearer by a quarter, in
+   * units of the value. Left out: only shortly before the limit.
+   */
   readonly noticeDistance?: number;
 };
 export interface SamplerWatch extends Watch {

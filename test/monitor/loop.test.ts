@@ -25,6 +25,7 @@ import type {
   WorkloadSource,
 } from '../../src/monitor/ports/ports.js';
 import type { PolicyPort } from '../../src/monitor/ports/policy-port.js';
+import type { StandingOrders } from '../../src/monitor/standing-orders.js';
 import { Releases } from '../../src/monitor/unit-releases.js';
 import { Reporter } from '../../src/monitor/reporter.js';
 import { StateKeeper } from '../../src/state/state-keeper.js';
@@ -60,6 +61,7 @@ let policies: PolicyPort | undefined;
 /** When the watchdog needs a pass. */
 let heartbeat: { dueAtNs: () => bigint | undefined; beat: (nowNs: bigint) => void };
 let journal: Journal;
+let orders: Pick<StandingOrders, 'stands' | 'dueNs' | 'follow' | 'withdraw' | 'take' | 'adopted'> | undefined;
 
 beforeEach(() => {
   directory = temporaryDirectory();
@@ -67,6 +69,7 @@ beforeEach(() => {
   collected = [];
   listeners = [];
   policies = undefined;
+  orders = undefined;
   heartbeat = { dueAtNs: () => undefined, beat: () => undefined };
 });
 afterEach(async () => {
@@ -166,6 +169,7 @@ function start(
     },
     ...(releases && { releases }),
     ...(policies && { policies }),
+    ...(orders && { orders: orders as StandingOrders }),
   };
   expected = [];
   monitor = new Monitor(parts, policy([hard], overrides), 3600n * SECOND, inheritance);
@@ -369,6 +373,23 @@ test('an approach after an idle time reads all values and decides nothing, and t
   expect(said).toEqual([]);
   node.wake({ source: 'sampler', atNs });
   expect(said).toContainEqual(expect.stringContaining('evicting batch'));
+});
+
+test.each([
+  ['a standing order is renewed', true, []],
+  ['a standing order is tried first where none can be given, then a decision is rehearsed', false, ['batch']],
+])('on an approach %s', (_what, stands, rehearsed) => {
+  const node = new PlayedNode();
+  const before: string[][] = [];
+  orders = {
+    ...{ stands, dueNs: undefined },
+    follow: () => void before.push([...expected]),
+    ...{ withdraw: () => true, take: () => undefined, adopted: () => undefined },
+  };
+  start(node, { begin: () => victim }, two);
+  before.length = expected.length = 0;
+  node.wake({ source: 'sampler', atNs: process.hrtime.bigint(), approaching: true });
+  expect([before, expected]).toEqual([[[]], rehearsed]);
 });
 
 test('without a workload source candidates are never read', () => {

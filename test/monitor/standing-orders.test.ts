@@ -282,6 +282,15 @@ describe('a standing order that was carried out', () => {
     expect(all.withdraw()).toBe(true);
   });
 
+  test('gives way to the next one if it is out of date, and is reported', () => {
+    const { all, said, carryOut } = orders();
+    all.follow(always, initialState, pass());
+    carryOut({ candidate: undefined });
+    all.follow(always, initialState, pass());
+    expect(said).toEqual(['place', 'failed outdated', 'clear', 'place']);
+    expect(all.stands).toBe(true);
+  });
+
   test('counts although its record could not be written, which is reported', () => {
     const { all, said, carryOut } = orders();
     all.follow(always, initialState, pass());

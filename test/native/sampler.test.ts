@@ -358,7 +358,7 @@ describe('a value near a limit', () => {
 describe('a value within noticeDistance of a limit', () => {
   const { APPROACHING, CROSSED } = native.SAMPLER;
 
-  test('wakes evictd once more than shortly before the limit, and again only from twice the distance', async () => {
+  test('wakes evictd there, and each time the value has come nearer by a quarter', async () => {
     const file = makeNumberFile(0);
     const { wakes } = open({ files: [number(file.path)], weights: [1], limits: [1e6], noticeDistance: 1000, ...STEADY });
     const shown = async (value: number) => {
@@ -368,11 +368,16 @@ describe('a value within noticeDistance of a limit', () => {
     };
     expect(await shown(1e6 - 1001)).toEqual([]);
     expect(await shown(1e6 - 1000)).toEqual([APPROACHING]);
-    expect(await shown(1e6 - 500)).toEqual([]);
-    expect(await shown(1e6 - 2000)).toEqual([]);
-    expect(await shown(1e6 - 999)).toEqual([]);
-    expect(await shown(1e6 - 2001)).toEqual([]);
-    expect(await shown(1e6 - 998)).toEqual([APPROACHING]);
+    expect(await shown(1e6 - 751)).toEqual([]);
+    expect(await shown(1e6 - 750)).toEqual([APPROACHING]);
+    expect(await shown(1e6 - 400)).toEqual([APPROACHING]);
+    expect(await shown(1e6 - 301)).toEqual([]);
+    expect(await shown(1e6 - 802)).toEqual([]);
+    expect(await shown(1e6 - 602)).toEqual([]);
+    expect(await shown(1e6 - 601)).toEqual([APPROACHING]);
+    expect(await shown(1e6 - 8000)).toEqual([]);
+    expect(await shown(1e6 - 1001)).toEqual([]);
+    expect(await shown(1e6 - 1000)).toEqual([APPROACHING]);
     expect(await shown(1e6)).toEqual([CROSSED]);
     expect(await shown(1e6 - 10)).toEqual([CROSSED]); // the way back is no approach
   });

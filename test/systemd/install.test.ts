@@ -1,6 +1,7 @@
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.js';
+import { SCHED_FIFO, scheduling } from '../support/scheduling.js';
 import { kill } from '../support/kill.js';
 import { SLOWNESS } from '../support/slowness.js';
 import { hasSystemd, property, systemd, TestUnits } from '../support/systemd.js';
@@ -101,11 +102,12 @@ describe.skipIf(!hasSystemd)('evictd installed as a service', () => {
     expect(mainPid()).toBe(pid);
   });
 
-  test('has oom_score_adj, nice value, watchdog and locked memory in force', () => {
+  test('has oom_score_adj, nice value, real-time priority, watchdog and locked memory in force', () => {
     const proc = `/proc/${String(mainPid())}`;
     expect(readFileSync(`${proc}/oom_score_adj`, 'utf8').trim()).toBe('-999');
     const stat = readFileSync(`${proc}/stat`, 'utf8');
     expect(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]).toBe('-20');
+    expect(scheduling(mainPid(), 'evictd-waiter')).toEqual([[SCHED_FIFO, 1]]);
     expect(property(SERVICE, 'WatchdogUSec')).toBe('30s');
     expect(Number(/VmLck:\s+(\d+)/.exec(readFileSync(`${proc}/status`, 'utf8'))?.[1])).toBeGreaterThan(0);
   });

@@ -25,6 +25,10 @@ Napi::Value LockMachineCode(const Napi::CallbackInfo& info) {
                   {{"bytes", NumberOf(info.Env(), locked.bytes)}, {"errno", NumberOf(info.Env(), locked.error)}});
 }
 
+Napi::Value SetWaiterRealtime(const Napi::CallbackInfo& info) {
+  return Guarded(info.Env(), [&] { return NumberOf(info.Env(), Environment::Of(info.Env())->waiter().SetRealtime()); });
+}
+
 Napi::Value MeasuredFill(const Napi::CallbackInfo& info) {
   return Guarded(info.Env(), [&] { return NumberOf(info.Env(), MeasureFill()); });
 }
@@ -66,6 +70,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("NotifySocket", DefineNotifySocket(env));
   DefineFileCalls(env, exports);
   exports.Set("lockText", Napi::Function::New(env, LockMachineCode, "lockText"));
+  exports.Set("setWaiterRealtime", Napi::Function::New(env, SetWaiterRealtime, "setWaiterRealtime"));
   exports.Set("measureFill", Napi::Function::New(env, MeasuredFill, "measureFill"));
   exports.Set("exitNow", Napi::Function::New(env, ExitNow, "exitNow"));
   exports.Set("parseOomRecords", Napi::Function::New(env, ParseOomRecords, "parseOomRecords"));

@@ -6,10 +6,16 @@
 
 namespace evictd {
 
+namespace {
+
+constexpr double kNearer = 0.75;
+
+}  // namespace
+
 void LimitSides::Set(const std::vector<double>& limits) {
   std::vector<Limit> fresh;
   fresh.reserve(limits.size());
-  for (const double limit : limits) fresh.push_back({limit, false, false, false});
+  for (const double limit : limits) fresh.push_back({limit, false, notice_, false});
   limits_.swap(fresh);
 }
 
@@ -24,16 +30,20 @@ LimitSides::Evaluation LimitSides::Evaluate(double value, const FillRate& rate, 
     limit.beyond = beyond;
     if (beyond) {
       beyond_any = true;
-      limit.noticed = limit.reported = true;  // the way back is not an approach
+      limit.near = 0;  // the way back is not an approach
+      limit.reported = true;
       continue;
     }
     const double distance = limit.value - value;
     const double seconds = distance / rate.per_second();
     nearest = std::min(nearest, distance);
     if (period.Distant(seconds)) limit.reported = false;
-    if (distance > 2 * notice_) limit.noticed = false;
-    if (!limit.reported && period.Imminent(seconds)) evaluation.approaching = limit.noticed = limit.reported = true;
-    if (!limit.noticed && distance <= notice_) evaluation.approaching = limit.noticed = true;
+    limit.near = std::max(limit.near, std::min(notice_, kNearer * distance));
+    const bool imminent = period.Imminent(seconds);
+    if (imminent ? limit.reported : distance > limit.near) continue;
+    evaluation.approaching = true;
+    limit.near = kNearer * distance;
+    if (imminent) limit.reported = true;
   }
   const double seconds = nearest / rate.per_second();
   const double per_second = rate.recent_per_second();

@@ -18,7 +18,7 @@ class LimitSides {
   };
 
   // `notice`: a value this close to a limit approaches it, as one that can reach it in two of the shortest periods
-  // does.
+  // does. It approaches again each time it has come nearer by a quarter.
   explicit LimitSides(double notice = 0) : notice_(notice) {}
 
   // A limit counts as not reached until the first value, so a first value beyond it crosses it.
@@ -34,8 +34,8 @@ class LimitSides {
   struct Limit {
     double value;
     bool beyond;
-    bool noticed;   // the value came within `notice`
-    bool reported;  // the approach, or the crossing that followed
+    double near;    // the distance at which the value approaches next
+    bool reported;  // that it comes within two of the shortest periods, or the crossing that followed
   };
 
   const double notice_;

@@ -40,6 +40,32 @@ TEST("nothing is killed where a candidate vanished or was replaced, or where the
   }
 }
 
+TEST("a crossing that an outdated order has not answered counts for the next one, unless JavaScript has looked since") {
+  for (const bool seen : {false, true}) {
+    OrderScene scene;
+    Cgroup gone(MemoryV1());
+    const Cgroup other(MemoryV1());
+    Member member(other, kSleeps);
+    auto plan = scene.Plan();
+    plan->candidates.push_back(scene.Candidate(gone, "gone", "20"));
+    plan->candidates[0].value = NumberIn(gone.File("memory.limit_in_bytes"));
+    CHECK(scene.order->Place(std::move(plan), 0));
+    gone.Remove();
+    scene.Node("150");
+    scene.Fire();
+    CHECK(scene.Done().candidate == StandingOrder::kNone);
+    CHECK(scene.Place(other, scene.Plan(), seen ? MonotonicNs() : 0));
+    if (seen) {
+      usleep(30'000);
+      CHECK(!scene.order->Take().has_value());
+      CHECK(kill(member.pid(), 0) == 0);
+    } else {
+      CHECK_EQUAL(scene.Done().candidate, 0u);
+      CHECK_EQUAL(member.Wait(), SIGKILL);
+    }
+  }
+}
+
 TEST("nothing is killed where the node has grown by more than the candidates have and the largest holds") {
   for (const bool outside : {false, true}) {
     OrderScene scene;

@@ -1,5 +1,6 @@
 #include "watch/linux/waiter.h"
 
+#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
@@ -140,6 +141,28 @@ TEST("a descriptor that cannot be watched: the watch is not added, with none of 
   waiter.Add(other);
   other->Write();
   EVENTUALLY(other->events == 1);
+}
+
+TEST("the thread gets a real-time priority, which the threads that it starts do not have") {
+  const auto waker = std::make_shared<CountingWaker>();
+  Waiter waiter(waker);
+  CHECK_EQUAL(waiter.SetRealtime(), 0);
+  class Asks : public EventSource {
+   public:
+    Wake OnEvent(size_t which, uint32_t events) override {
+      policy = sched_getscheduler(0);
+      std::thread([&] { inherited = sched_getscheduler(0); }).join();
+      return EventSource::OnEvent(which, events);
+    }
+    std::atomic<int> policy{-1};
+    std::atomic<int> inherited{-1};
+  };
+  const auto source = std::make_shared<Asks>();
+  waiter.Add(source);
+  source->Write();
+  EVENTUALLY(source->events == 1);
+  CHECK_EQUAL(source->policy.load(), SCHED_FIFO | SCHED_RESET_ON_FORK);
+  CHECK_EQUAL(source->inherited.load(), SCHED_OTHER);
 }
 
 TEST("the waiter's thread takes no signal") {

@@ -1,5 +1,6 @@
 #include "watch/linux/waiter.h"
 
+#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
@@ -40,6 +41,12 @@ Waiter::~Waiter() {
   stopping_ = true;
   eventfd_write(wakeup_.get(), 1);
   pthread_join(thread_, nullptr);
+}
+
+int Waiter::SetRealtime() {
+  sched_param lowest = {};
+  lowest.sched_priority = 1;
+  return pthread_setschedparam(thread_, SCHED_FIFO | SCHED_RESET_ON_FORK, &lowest);
 }
 
 uint64_t Waiter::Add(std::shared_ptr<WatchSource> source) {

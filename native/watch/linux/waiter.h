@@ -76,6 +76,10 @@ class Waiter {
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
 
+  // Any thread. Gives the thread the lowest real-time priority, so that it runs at once on a busy processor. Returns 0
+  // or errno: EPERM without CAP_SYS_NICE or RLIMIT_RTPRIO.
+  int SetRealtime();
+
   // Any thread. Returns the watch's id, never 0. Throws SystemError.
   uint64_t Add(std::shared_ptr<WatchSource> source);
 

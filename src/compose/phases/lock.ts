@@ -64,7 +64,10 @@ export function lock(loaded: LoadedConfig, options: GuardOptions, closers: Close
   if (held.recordError) {
     log.warn(`evictd reload cannot find this process: ${held.recordError.message}`, { code: 'EVICTD_INSTANCE_UNRECORDED' });
   }
-  if (!dryRun) lockText(log);
+  if (!dryRun) {
+    lockText(log);
+    setWaiterRealtime(log);
+  }
   startThreadPool();
   const hierarchies = host.readHierarchies();
   const ofUnits = hierarchies.systemd ?? hierarchies.unified ?? node.hierarchy;
@@ -122,6 +125,16 @@ function lockText(log: Log): void {
     `machine code is locked in memory only in part (${size}): ${errnoText(errno)}; under pressure the rest may have to be read from disk ` +
       '(grant CAP_IPC_LOCK, or set LimitMEMLOCK=infinity)',
     { code: 'EVICTD_TEXT_UNLOCKED' },
+  );
+}
+
+/** What fills the memory mostly keeps every processor busy, too, and nice only decides how soon a thread gets its turn. */
+function setWaiterRealtime(log: Log): void {
+  const errno = selectHost().setWaiterRealtime?.(native) ?? 0;
+  if (errno === 0) return;
+  log.info(
+    `the thread that watches has no real-time priority: ${errnoText(errno)}; on busy processors it may act some milliseconds later ` +
+      '(grant CAP_SYS_NICE, or set LimitRTPRIO=1)',
   );
 }
 

@@ -1,7 +1,8 @@
 import { memoryBase, withoutBases } from '../budget/growth-base.js';
 import { growthSince, isConsumed, isEvictable } from '../budget/growth.js';
 import { pauseFor } from '../reclaim/yield-pause.js';
-import { passedOver } from '../rank/victim-selection.js';
+import { measureAt, measuredRanking, passedOver } from '../rank/victim-selection.js';
+import { withPassedOver } from '../rank/eviction-attempt.js';
 import { choiceOf, decide } from '../rank/eviction-decision.js';
 import type { RankedWorkload } from '../rank/rank.js';
 import type { Layout } from '../signal/layout.js';
@@ -82,17 +83,20 @@ export interface OrderInput {
  * operator's pause holds, or while a consumer that may not be evicted takes the memory that the last eviction freed.
  */
 export function standingDecisions(policy: Policy, state: State, ordered: OrderedThreshold, input: OrderInput): readonly Decision[] {
-  const { nowNs, candidates } = input;
+  const { nowNs, layout, candidates } = input;
   const isPaused = memoryBase(state.baselines)?.base.since.kind === 'leak' || pauseFor(ordered.threshold.signal, state.withoutYield);
   if (isPaused) return [];
   const first = decisionNow(policy, state, ordered, input);
   if (first === undefined || first.graceNs > 0n || first.dryRun || first.victim.usage === undefined) return [];
   const { cause, ranking, victim } = first;
-  if (policy.departures.budget && isLeaking(state, ordered, ranking, nowNs)) return [];
+  if (policy.departures.budget && isLeaking(policy, state, ordered, ranking, input)) return [];
   const others: RankedWorkload[] = [];
-  for (const other of ranking.slice(ranking.indexOf(victim) + 1)) {
-    if (others.length === CANDIDATES - 1) break; // passedOver looks for processes, so it is asked for no more
-    const isPossible = isAlike(other, victim) && passedOver(policy, first.resource, other, candidates, state, nowNs) === undefined;
+  const behind = ranking.slice(ranking.indexOf(victim) + 1);
+  for (let index = 0; index < behind.length && others.length < CANDIDATES - 1; index += 1) {
+    while (measureAt(policy, layout, ordered.threshold.signal, behind, index, candidates));
+    const other = behind[index];
+    // passedOver looks for processes, so it is asked for no more than are needed.
+    const isPossible = other && isAlike(other, victim) && passedOver(policy, first.resource, other, candidates, state, nowNs) === undefined;
     if (isPossible && candidates.awaited?.(other.workload, 0n) !== true) others.push(other);
   }
   const before = choiceOf(state);
@@ -106,13 +110,15 @@ export function standingDecisions(policy: Policy, state: State, ordered: Ordered
 
 /** Whether most of what has consumed the memory of the last eviction is not curable. */
 function isLeaking(
+  policy: Policy,
   { baselines }: State,
   { threshold, observation: { available } }: OrderedThreshold,
-  ranking: readonly RankedWorkload[],
-  nowNs: bigint,
+  ranked: readonly RankedWorkload[],
+  { nowNs, layout, candidates }: OrderInput,
 ): boolean {
   const last = memoryBase(baselines);
   if (last?.signal !== threshold.signal || !isConsumed(last.base, available, nowNs)) return false;
+  const ranking = withPassedOver(measuredRanking(policy, layout, threshold, candidates), ranked);
   return !isEvictable(growthSince(last.base, threshold.signal, ranking, available));
 }
 

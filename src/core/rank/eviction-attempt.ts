@@ -196,7 +196,7 @@ function leakPause<C extends Choice>(
 }
 
 /** What keeps evictd from evicting the workloads that were passed over before the victim counts, too. */
-function withPassedOver(ranking: readonly RankedWorkload[], ranked: readonly RankedWorkload[]): readonly RankedWorkload[] {
+export function withPassedOver(ranking: readonly RankedWorkload[], ranked: readonly RankedWorkload[]): readonly RankedWorkload[] {
   const passed = new Map(ranked.map(({ workload: { id }, protection }) => [id, protection]));
   return ranking.map((item) => {
     const protection = item.protection ?? passed.get(item.workload.id);

@@ -46,11 +46,9 @@ export function selectVictim(
     found = candidates();
     if (options.countsSwap) measureAll(found);
     const ranking = rank(threshold.signal, layout, usagesFor(threshold.signal, found), policy.departures, options);
-    const at = firstEvictable(ranking, passedOverBy, (index, stats) => {
-      const measured = measuredStats(found, stats, ranking[index]);
-      if (measured) moveBack(ranking, index, measured, threshold.signal, layout, policy.departures, options);
-      return measured !== undefined;
-    });
+    const at = firstEvictable(ranking, passedOverBy, (index) =>
+      measureAt(policy, layout, threshold.signal, ranking, index, found, options),
+    );
     return { victim: ranking[at], ranking, found };
   };
   let choice = ranked();
@@ -81,17 +79,17 @@ export function selectVictim(
  * The index of the first workload that may be evicted. Those before it get the reason why not. A workload of which only
  * a bound is known is measured first, and moves back: no workload behind the result can belong before it.
  *
- * @param measure  returns whether the workload was measured, and replaced by another one at this index; left out: none is
+ * @param measure  returns whether the workload was measured, and may have been replaced by another one at this index; left out: none is
  */
 export function firstEvictable(
   ranking: RankedWorkload[],
   passedOverBy: (item: RankedWorkload) => Protection | undefined,
-  measure?: (index: number, stats: WorkloadStats) => boolean,
+  measure?: (index: number) => boolean,
 ): number {
   let isMoved = false;
   let index = 0;
   for (let [item] = ranking; item !== undefined; item = ranking[index]) {
-    if (item.stats?.workingSetAtMost && measure?.(index, item.stats)) {
+    if (measure?.(index)) {
       isMoved = true;
       continue;
     }
@@ -131,16 +129,13 @@ export function judgedRanking(
   if (options.countsSwap) measureAll(found);
   const ranking = rank(signal, layout, usagesFor(signal, found), policy.departures, options);
   for (let index = 0; index < Math.min(most, ranking.length);) {
+    if (measureAt(policy, layout, signal, ranking, index, found, options)) continue;
     const item = ranking[index];
-    const measured = item?.stats?.workingSetAtMost ? measuredStats(found, item.stats, item) : undefined;
-    if (measured) moveBack(ranking, index, measured, signal, layout, policy.departures, options);
-    else {
-      const protection =
-        item &&
-        (item.protection ?? outside(policy, signal, item) ?? passedOver(policy, SIGNAL_FACTS[signal].resource, item, found, before, nowNs));
-      if (item && protection) ranking[index] = { ...item, protection };
-      index += 1;
-    }
+    const protection =
+      item &&
+      (item.protection ?? outside(policy, signal, item) ?? passedOver(policy, SIGNAL_FACTS[signal].resource, item, found, before, nowNs));
+    if (item && protection) ranking[index] = { ...item, protection };
+    index += 1;
   }
   assignPlaces(ranking);
   return ranking;
@@ -160,6 +155,26 @@ export function measuredRanking({ departures }: Policy, layout: Layout, threshol
 export function measureAll({ usages, measure }: Candidates): void {
   if (measure === undefined) return;
   for (const { workload, stats } of [...usages]) if (stats?.workingSetAtMost) measure(workload);
+}
+
+/**
+ * Measures the workload at an index of a ranking if only a bound of it is known, and moves it back to where it belongs.
+ *
+ * @returns whether it did. Another one may be at this index then
+ */
+export function measureAt(
+  { departures }: Pick<Policy, 'departures'>,
+  layout: Layout,
+  signal: ResourceSignal,
+  ranking: RankedWorkload[],
+  index: number,
+  found: Candidates,
+  options: RankOptions = {},
+): boolean {
+  const item = ranking[index];
+  const measured = item?.stats?.workingSetAtMost ? measuredStats(found, item.stats, item) : undefined;
+  if (measured) moveBack(ranking, index, measured, signal, layout, departures, options);
+  return measured !== undefined;
 }
 
 /** What a pass left out, beside what it has; undefined: it cannot be read. */

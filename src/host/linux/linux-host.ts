@@ -54,6 +54,7 @@ export const linuxHost: Host = {
   },
   replacesOpenFiles: true,
   lockText: (native) => native.lockText(),
+  setWaiterRealtime: (native) => native.setWaiterRealtime(),
   reserve: (native, fd, offset, length) => native.fallocate(fd, offset, length),
   openServiceManager,
   ask: askBySignal,

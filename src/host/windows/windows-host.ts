@@ -49,6 +49,7 @@ export const windowsHost: Host = {
   kernelKills: undefined,
   replacesOpenFiles: false,
   lockText: undefined,
+  setWaiterRealtime: undefined,
   reserve: undefined,
   openServiceManager: (native, _env, onStop) => openServiceManager(asWindows(native), onStop),
   ask: (_native, request, { pid, lock, isCurrent: isStill }) => {

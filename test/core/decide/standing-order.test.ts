@@ -145,6 +145,27 @@ describe('the decisions of standing orders', () => {
     expect(asked).toBe(8); // it looks for processes
   });
 
+  test('are for the largest workloads as measured, where only bounds are known', () => {
+    const sizes = [300n, 290n, 280n, 270n, 260n, 250n, 240n, 230n, 220n, 210n, 200n].map((size) => size * Mi);
+    const exact = candidates(...sizes.map((size, index): [Workload, bigint] => [workload(`w${String(index)}`), size]));
+    // Behind the first one all seem to use nearly 300 MiB: w1 has 289 MiB of page cache.
+    const measuredBytes = (index: number) => (index === 1 ? 10n * Mi : (sizes[index] ?? 0n));
+    const usages = exact.usages.map(({ workload: of, stats }, index) => ({
+      workload: of,
+      stats: stats && { ...stats, workingSetBytes: (300n - BigInt(index)) * Mi, workingSetAtMost: true as const },
+    }));
+    const bounded: Candidates = {
+      ...exact,
+      usages,
+      measure: ({ name }) => {
+        const { stats } = exact.usages.find(({ workload: of }) => of.name === name) ?? {};
+        return stats && { ...stats, workingSetBytes: measuredBytes(Number(name.slice(1))) };
+      },
+    };
+    expect(names(decisions(bounded))).toEqual(['w0', 'w2', 'w3', 'w4', 'w5', 'w6', 'w7', 'w8']);
+    expect(decisions(bounded).every(({ victim: { stats } }) => stats?.workingSetAtMost === undefined)).toBe(true);
+  });
+
   test('include no workload that is vetoed, that could not be killed, or whose facts are outstanding', () => {
     const veto: Candidates = { ...three, veto: ({ name }) => (name === 'job' ? { kind: 'removed' } : undefined) };
     expect(names(decisions(veto))).toEqual(['batch', 'web']);
