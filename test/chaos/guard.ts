@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, mkdirSync, writeFileSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { eventually } from '../support/eventually.js';
@@ -47,6 +48,7 @@ export class Guard {
       stdio: ['ignore', 'ignore', 'pipe'],
       detached: true, // Ctrl-C is for the driver, which ends it
     });
+    if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_HIGHEST); // as its unit has from the start
     this.#child = child;
     this.#children.push(child);
     this.#port = undefined;

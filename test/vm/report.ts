@@ -60,13 +60,13 @@ export function failuresOf({ failed, lost }: Report): string[] {
 }
 
 /** Removes the cgroup version from a test name. */
-const anyController = (name: string): string => name.replaceAll(/\bcgroup v\d\b/g, 'cgroup');
+export const anyController = (name: string): string => name.replaceAll(/\bcgroup v\d\b/g, 'cgroup');
 
 /** "FILE > SUITE > TEST" as vitest matches it against a pattern. */
-const nameOf = (name: string): string => name.split(' > ').slice(1).join(' ');
+export const nameOf = (name: string): string => name.split(' > ').slice(1).join(' ');
 
-/** Tests that need a tool or a kernel feature that the machines lack: `make test` runs them where it is present. */
-const OUTSIDE = [/\(where there is a C compiler/, /\(where Python can/, / > irq has no `some`$/];
+/** Tests that need a tool or a kernel feature that the machines lack (irq: CONFIG_IRQ_TIME_ACCOUNTING): `make test` runs them where it is present. */
+const OUTSIDE = [/\(where there is a C compiler/, /\(where Python can/, /irq has no `some`$/];
 
 /** Tests that were skipped on every machine. */
 export function neverRun(reports: readonly Report[]): Nowhere {
