@@ -9,4 +9,4 @@ export const APART = {
 };
 
 /** What the command line consists of beside dist/evictd.js: files in dist. */
-export const PROGRAM_FILES = ['program.cjs', ...Object.keys(APART)];
+export const PROGRAM_FILES = ['program.cjs', 'check.cjs', ...Object.keys(APART)];

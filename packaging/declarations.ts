@@ -1,8 +1,10 @@
 // Removes the declarations in dist/types that the library's own do not refer to: tsc writes those of all that it has read.
-import { rmSync } from 'node:fs';
+// The rest are those of modules.
+import { rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import ts from 'typescript';
 
+writeFileSync('dist/types/package.json', '{ "type": "module" }\n');
 const program = ts.createProgram(['dist/types/index.d.ts'], {
   module: ts.ModuleKind.NodeNext,
   moduleResolution: ts.ModuleResolutionKind.NodeNext,

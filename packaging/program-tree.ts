@@ -63,7 +63,7 @@ export function plantProgram({ write, copy }: Tree, architecture: Architecture, 
   }
   const addon = `dist/prebuilds/linux-${node}/evictd.node`;
   write(`${LIBRARY}/${addon}`, readFileSync(addon));
-  write(`${LIBRARY}/package.json`, '{ "type": "module" }\n'); // how Node loads the program
+  write(`${LIBRARY}/package.json`, '{ "type": "commonjs" }\n'); // how Node loads the program
 }
 
 function stripped(binary: string, triplet: string): Uint8Array {

@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander';
+import type { CommandList } from './cli/output/command.js';
 import { exitCodeOf, formatError } from './cli/output/error-text.js';
 import type { Io } from './cli/output/io.js';
 import { terminalText } from './cli/output/style.js';
@@ -61,7 +62,8 @@ const io: Io = {
 process.stdout.on('error', outputFailed);
 process.stderr.on('error', () => undefined); // cannot be reported anywhere
 
-async function run(): Promise<void> {
+/** Runs the command that the arguments of this process name. */
+export async function evictd(commands: CommandList): Promise<void> {
   nameProcess(args);
   const signals = processSignals();
   try {
@@ -80,7 +82,7 @@ async function run(): Promise<void> {
         for (const name of signals.resume) process.on(name, resume);
       },
     };
-    await runProgram(edge, args);
+    await runProgram(edge, args, commands);
   } catch (error) {
     if (error instanceof CommanderError) {
       // `admit` has set its exit code.
@@ -91,5 +93,3 @@ async function run(): Promise<void> {
     }
   }
 }
-
-void run();

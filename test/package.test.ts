@@ -57,7 +57,8 @@ describe('the npm tarball', () => {
     'dist/evictd.js',
     ...PROGRAM_FILES.map((file) => `dist/${file}`),
     'dist/program-code.js',
-    'dist/index.js',
+    'dist/index.mjs',
+    'dist/package.json',
     'dist/status-page.json',
     'dist/man/evictd.8',
     'dist/man/evictd.yaml.5',
@@ -66,6 +67,7 @@ describe('the npm tarball', () => {
     'examples/server.yaml',
     `dist/prebuilds/${platform}/evictd.node`,
     'dist/types/index.d.ts',
+    'dist/types/package.json',
     'dist/types/native/binding.d.ts',
     'dist/THIRD-PARTY-LICENSES.txt',
     'docs/errors.md',
@@ -102,7 +104,7 @@ describe('the npm tarball', () => {
 
   test('has the licence of every package that is in it', () => {
     const notices = readFileSync(join(installed, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8');
-    const bundled = ['evictd.js', 'index.js', ...PROGRAM_FILES]
+    const bundled = ['evictd.js', 'index.mjs', ...PROGRAM_FILES]
       .flatMap((file) => (JSON.parse(readFileSync(`dist/${file}.map`, 'utf8')) as { readonly sources: readonly string[] }).sources)
       .flatMap((source) => /^.*node_modules\/((?:@[^/]+\/)?[^/.@][^/]*)\//.exec(source)?.[1] ?? []);
     const named = (name: string) => notices.split('\n').some((line) => line.startsWith(`${name} `));

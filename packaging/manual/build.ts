@@ -5,6 +5,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
+import { COMMANDS } from '../../src/cli/commands.js';
 import { wholeProgram } from '../../src/cli/program.js';
 import { configurationSchema } from '../../src/config/json-schema.js';
 import { SCRIPTS } from '../../src/features/completion/scripts.js';
@@ -19,14 +20,8 @@ const io = { stdout: nothing, stderr: nothing, isTTY: false, env: {} };
 
 /** The manual's pages, by the name of their files. */
 export async function manual(): Promise<Map<string, string>> {
-  const root = await wholeProgram({
-    io,
-    logsToTerminal: false,
-    setExitCode: nothing,
-    onStop: nothing,
-    onReload: nothing,
-    onResume: nothing,
-  });
+  const edge = { io, logsToTerminal: false, setExitCode: nothing, onStop: nothing, onReload: nothing, onResume: nothing };
+  const root = await wholeProgram(edge, COMMANDS);
   const edition = { date: new Date(Number(lastChange()) * 1000).toISOString().slice(0, 10), version: manifest.version };
   const commands = shownCommands(root);
   return new Map([

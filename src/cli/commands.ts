@@ -3,31 +3,6 @@ import type { CommandList } from './output/command.js';
 
 const isWindows = (): boolean => configuredPlatform().os === 'windows';
 
-/** This command loads every other command. */
-export const COMPLETION = 'completion';
-
-/** Commands that `evictd --help` only names. */
-export const RARE: ReadonlySet<string> = new Set([
-  'shutdown',
-  'admit',
-  'reclaim',
-  'evict',
-  'drain',
-  'cordon',
-  'uncordon',
-  'reload',
-  'pause',
-  'resume',
-  'taint',
-  'uninstall',
-  'restore',
-  'replay',
-  'simulate',
-  'controller',
-  'demo',
-  COMPLETION,
-]);
-
 /** Every command, in the order of `evictd --help`. */
 export const COMMANDS: CommandList = {
   run: async () => (await import('./run.js')).run,

@@ -2,9 +2,33 @@ import { Command } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { UsageError } from '../errors.js';
 import type { CommandEdge, CommandList } from './output/command.js';
-import { COMMANDS, COMPLETION, RARE } from './commands.js';
 import { formatError, usageMessage } from './output/error-text.js';
 import { HELP_ALL, HELP_WIDTH, helpLayout, RARE_COMMANDS } from './output/help.js';
+
+/** This command loads every other command. */
+const COMPLETION = 'completion';
+
+/** Commands that `evictd --help` only names. */
+const RARE: ReadonlySet<string> = new Set([
+  'shutdown',
+  'admit',
+  'reclaim',
+  'evict',
+  'drain',
+  'cordon',
+  'uncordon',
+  'reload',
+  'pause',
+  'resume',
+  'taint',
+  'uninstall',
+  'restore',
+  'replay',
+  'simulate',
+  'controller',
+  'demo',
+  COMPLETION,
+]);
 
 /**
  * Parses the command line and runs the command.
@@ -12,7 +36,7 @@ import { HELP_ALL, HELP_WIDTH, helpLayout, RARE_COMMANDS } from './output/help.j
  * @param args  without the program's name
  * @throws CommanderError  after help, the version or a usage error were written; else what the command throws
  */
-export async function runProgram(edge: CommandEdge, args: readonly string[], list: CommandList = COMMANDS): Promise<void> {
+export async function runProgram(edge: CommandEdge, args: readonly string[], list: CommandList): Promise<void> {
   const [name = ''] = args;
   // Only the command that is called is loaded, which halves the time to start `check`. Help, a misspelt name and the
   // completion need all of them.
@@ -30,8 +54,8 @@ async function commandsOf(edge: CommandEdge, names: readonly string[], list: Com
 }
 
 /** evictd with all its commands, for what is made of them. */
-export async function wholeProgram(edge: CommandEdge): Promise<Command> {
-  return program(edge, await commandsOf(edge, Object.keys(COMMANDS), COMMANDS), true);
+export async function wholeProgram(edge: CommandEdge, list: CommandList): Promise<Command> {
+  return program(edge, await commandsOf(edge, Object.keys(list), list), true);
 }
 
 function program({ io }: CommandEdge, commands: readonly Command[], isWhole: boolean): Command {

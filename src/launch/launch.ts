@@ -1,3 +1,4 @@
-import { compileProgram, runProgram } from './program-code.js';
+import { join } from 'node:path';
+import { compileProgram, programOf, runProgram } from './program-code.js';
 
-runProgram(compileProgram(import.meta.dirname), import.meta.dirname);
+runProgram(compileProgram(join(import.meta.dirname, programOf(process.argv.slice(2)))));

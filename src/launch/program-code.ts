@@ -7,8 +7,18 @@ import { crc32 } from 'node:zlib';
 /** The header of the cache: a CRC-32 of the Node version, the program and the code. */
 const HEAD_BYTES = 4;
 
-/** The bundled program, with V8's cached code if there is any. Compiling takes half of a start. */
+/** `check` alone is a program of its own, with less than half to read and to compile. */
+export const PROGRAMS = ['check', 'program'] as const;
+
+/** The program that has the command of these arguments. */
+export function programOf(args: readonly string[]): (typeof PROGRAMS)[number] {
+  return args[0] === 'check' ? 'check' : 'program';
+}
+
+/** A bundled program, with V8's cached code if there is any. Compiling takes half of a start. */
 interface Program {
+  /** Its path, without `.cjs`. */
+  readonly path: string;
   readonly script: Script;
   /**
    * false: no cached code, or it was made by another Node, with other V8 flags or for another program, or is damaged.
@@ -17,29 +27,30 @@ interface Program {
   readonly cached: boolean;
 }
 
-export function compileProgram(directory: string, node = thisNode()): Program {
-  const filename = programFile(directory);
-  const source = readFileSync(filename);
-  const cachedData = codeOf(source, cacheFile(directory), node);
-  const script = new Script(wrapped(source), {
-    filename,
+/** @param path  without `.cjs` */
+export function compileProgram(path: string, node = thisNode()): Program {
+  const source = readFileSync(`${path}.cjs`);
+  const cachedData = codeOf(source, `${path}.cache`, node);
+  // The bundle is ASCII except for comments: as latin1 it takes half of the memory.
+  const script = new Script(source.toString('latin1'), {
+    filename: `${path}.cjs`,
     ...(cachedData && { cachedData }),
   });
-  return { script, cached: cachedData !== undefined && script.cachedDataRejected === false };
+  return { path, script, cached: cachedData !== undefined && script.cachedDataRejected === false };
 }
 
-export function runProgram({ script }: Program, directory: string): void {
-  const filename = programFile(directory);
+export function runProgram({ path, script }: Program): void {
+  const filename = `${path}.cjs`;
   const main = script.runInThisContext() as (require: NodeJS.Require, __filename: string, __dirname: string) => void;
-  main(createRequire(filename), filename, directory);
+  main(createRequire(filename), filename, join(filename, '..'));
 }
 
 /** Includes the functions that have run so far. */
-export function writeProgramCode({ script }: Program, directory: string): void {
+export function writeProgramCode({ path, script }: Program): void {
   const code = script.createCachedData();
   const head = Buffer.alloc(HEAD_BYTES);
-  head.writeUInt32LE(checksum(thisNode(), readFileSync(programFile(directory)), code));
-  writeFileSync(cacheFile(directory), Buffer.concat([head, code]));
+  head.writeUInt32LE(checksum(thisNode(), readFileSync(`${path}.cjs`), code));
+  writeFileSync(`${path}.cache`, Buffer.concat([head, code]));
 }
 
 /** V8 checks only the length of the source, and would run damaged code. */
@@ -67,11 +78,3 @@ function thisNode(): string {
   const { size, mtimeMs } = statSync(process.execPath);
   return [process.version, process.arch, size, Math.floor(mtimeMs / 1_000)].join(' ');
 }
-
-/** The bundle is ASCII except for comments: as latin1 it takes half of the memory. */
-function wrapped(source: Buffer): string {
-  return `(function (require, __filename, __dirname) {${source.toString('latin1')}\n})`;
-}
-
-const programFile = (directory: string): string => join(directory, 'program.cjs');
-const cacheFile = (directory: string): string => join(directory, 'program.cache');

@@ -7,7 +7,7 @@ import type { ManagedOom } from '../monitor/ports/managed-oom.js';
 import type { ContainerRuntime, WorkloadSource } from '../monitor/ports/ports.js';
 import { native } from '../native/index.js';
 import { asWindows } from '../native/windows-addon.js';
-import { measureNodeDisks, openDiskParts } from './disk-parts.js';
+import * as disks from './disk-parts.js';
 import { openWorkloads } from '../workloads/cgroup/cgroup-workloads.js';
 import type { FactSources } from '../workloads/cgroup/workloads-node.js';
 import type { DiskMeasurement } from '../workloads/disk/disk-measurement.js';
@@ -50,12 +50,12 @@ export function openReading(loaded: LoadedConfig, notifiers: NotifierMode, manag
     measureDisks: async (filesystem) => {
       const runtimes = (): readonly ContainerRuntime[] => managers.runtimes ?? [];
       const filesystems = await foundFilesystems(loaded.config.filesystems, runtimes());
-      const parts = openDiskParts(filesystems, runtimes);
+      const parts = disks.openDiskParts(filesystems, runtimes);
       const { directories, containers, trees, images } = parts;
       const known = workloadsOf(workloads);
       await Promise.all([directories.refresh(known), containers.refresh(known)]);
       await Promise.all([trees.walk([filesystem]), images.refresh()]);
-      return measureNodeDisks(node.hierarchy, filesystems, parts);
+      return disks.measureNodeDisks(node.hierarchy, filesystems, parts);
     },
     close: () => {
       workloads.close();

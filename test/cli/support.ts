@@ -1,4 +1,5 @@
 import { CommanderError, type Command } from 'commander';
+import { COMMANDS } from '../../src/cli/commands.js';
 import type { CommandList } from '../../src/cli/output/command.js';
 import type { Io } from '../../src/cli/output/io.js';
 import { runProgram } from '../../src/cli/program.js';
@@ -18,7 +19,7 @@ export interface Answer {
 }
 
 /** Runs a command line that starts no service. */
-export async function evictd(args: readonly string[], list?: CommandList, columns?: number): Promise<Answer> {
+export async function evictd(args: readonly string[], list: CommandList = COMMANDS, columns?: number): Promise<Answer> {
   const answer = { stdout: '', stderr: '', exit: undefined as number | undefined };
   const io = {
     stdout: (text: string) => void (answer.stdout += text),

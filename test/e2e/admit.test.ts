@@ -145,7 +145,7 @@ describe('evictd admit as a process', () => {
 
 /** A copy without the files that are installed beside it. */
 function programAlone(directory: string): string {
-  const launcher = join(directory, 'evictd.mjs');
+  const launcher = join(directory, 'evictd.js');
   copyFileSync(EVICTD, launcher);
   copyFileSync(resolve('dist/program.cjs'), join(directory, 'program.cjs'));
   return launcher;

@@ -1,33 +1,34 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { compileProgram, runProgram, writeProgramCode } from '../../src/launch/program-code.js';
+import { compileProgram, programOf, PROGRAMS, runProgram, writeProgramCode } from '../../src/launch/program-code.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
 
 declare global {
   var evictdTestSaid: string[];
 }
 
-let directory: string;
+let program: string;
 const write = (text: string): void => {
-  writeFileSync(join(directory, 'program.cjs'), text);
+  writeFileSync(`${program}.cjs`, `(function (require, __filename, __dirname) {${text}})`);
 };
 const change = (alter: (cache: Buffer) => Buffer): void => {
-  writeFileSync(join(directory, 'program.cache'), alter(readFileSync(join(directory, 'program.cache'))));
+  writeFileSync(`${program}.cache`, alter(readFileSync(`${program}.cache`)));
 };
+const PROGRAM = '"use strict"; globalThis.evictdTestSaid.push("one " + typeof require("node:fs").statSync);';
 /** Whether there was code of it, and what it says. */
 const started = (): [cached: boolean, said: string | undefined] => {
   globalThis.evictdTestSaid = [];
-  const program = compileProgram(directory);
-  runProgram(program, directory);
-  return [program.cached, globalThis.evictdTestSaid[0]];
+  const compiled = compileProgram(program);
+  runProgram(compiled);
+  return [compiled.cached, globalThis.evictdTestSaid[0]];
 };
 
 describe('the compiled code beside the program', () => {
   beforeEach(() => {
-    directory = temporaryDirectory();
-    write('"use strict"; globalThis.evictdTestSaid.push("one " + typeof require("node:fs").statSync);');
-    writeProgramCode(compileProgram(directory), directory);
+    program = join(temporaryDirectory(), 'program');
+    write(PROGRAM);
+    writeProgramCode(compileProgram(program));
   });
 
   test('is used', () => {
@@ -35,7 +36,7 @@ describe('the compiled code beside the program', () => {
   });
 
   test('is not used by another Node', () => {
-    expect(compileProgram(directory, 'v20.19.0 x64 98000000 1700000000').cached).toBe(false);
+    expect(compileProgram(program, 'v20.19.0 x64 98000000 1700000000').cached).toBe(false);
   });
 
   test.each<[what: string, alter: (cache: Buffer) => Buffer]>([
@@ -49,18 +50,27 @@ describe('the compiled code beside the program', () => {
   });
 
   test('is not used for another program of the same length', () => {
-    write(readFileSync(join(directory, 'program.cjs'), 'utf8').replace('one', 'two'));
+    write(PROGRAM.replace('one', 'two'));
     expect(started()).toEqual([false, 'two function']);
   });
 });
 
-describe('the built program', () => {
+test.each<[args: readonly string[], program: string]>([
+  [['check', '-o', 'nagios'], 'check'],
+  [['config', 'check'], 'program'],
+  [['--help', 'check'], 'program'],
+  [[], 'program'],
+])('of %j the program is %s', (args, expected) => {
+  expect(programOf(args)).toBe(expected);
+});
+
+describe.each(PROGRAMS)('the built %s', (name) => {
   test('has code that this Node accepts', () => {
-    expect(compileProgram(resolve('dist')).cached).toBe(true);
+    expect(compileProgram(resolve('dist', name)).cached).toBe(true);
   });
 
   test('is ASCII but for comments, as it is read', () => {
-    const lines = readFileSync('dist/program.cjs', 'latin1').split('\n');
+    const lines = readFileSync(`dist/${name}.cjs`, 'latin1').split('\n');
     expect(lines.filter((line) => /[^\0-\x7f]/.test(line) && !/^\s*(\/\*\*|\*|\/\/)/.test(line))).toEqual([]);
   });
 });

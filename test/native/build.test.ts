@@ -33,8 +33,7 @@ test('the prebuilt addon needs glibc 2.34 at most and no libstdc++, and is small
 
 test('without an addon for this machine the error and its documentation name the machines that have one', () => {
   const out = makeDirectory();
-  for (const file of ['index.js', 'evictd.js', 'program.cjs']) cpSync(join('dist', file), join(out, 'dist', file));
-  cpSync('package.json', join(out, 'package.json'));
+  for (const file of ['package.json', 'evictd.js', 'check.cjs']) cpSync(join('dist', file), join(out, 'dist', file));
   const { stdout, stderr } = spawnSync(process.execPath, [join(out, 'dist/evictd.js'), 'check'], { encoding: 'utf8' });
   const [row] = /^- `EVICTD_NATIVE_LOAD`.*(\n .*)*$/m.exec(readFileSync('docs/errors.md', 'utf8')) ?? [];
   for (const platform of ['linux-x64', 'linux-arm64', 'win32-x64']) {

@@ -37,7 +37,9 @@ test('the package for amd64 installs and checks in a new Debian; removed it leav
     ...['--quiet', '--mode=root', '--variant=apt', '--format=null', '--aptopt=Acquire::Retries "3"'],
     `--customize-hook=copy-in ${debOf('amd64')} /tmp`,
     inside(`apt-get install --yes --no-install-recommends /tmp/evictd_${manifest.version}_amd64.deb >&2`),
-    inside('evictd --version; evictd check -o nagios | cut -d" " -f1; test -s /usr/lib/evictd/dist/program.cache && echo compiled'),
+    inside(
+      'evictd --version; evictd check -o nagios | cut -d" " -f1; cd /usr/lib/evictd/dist; test -s check.cache && test -s program.cache && echo compiled',
+    ),
     inside(`apt-get remove --yes evictd >&2; echo removed:; ${left}`),
     inside(`apt-get purge --yes evictd >&2; echo purged:; ${left}`),
     'bookworm',

@@ -37,7 +37,7 @@ beforeAll(() => {
   mkdirSync(dirname(prebuild), { recursive: true });
   copyFileSync(process.execPath, node);
   copyFileSync(addonPath, prebuild);
-  for (const file of ['evictd.js', 'program.cjs']) cpSync(resolve('dist', file), join(root, 'dist', file));
+  for (const file of ['package.json', 'evictd.js', 'program.cjs', 'check.cjs']) cpSync(resolve('dist', file), join(root, 'dist', file));
   mkdirSync(data);
   const directories = { stateDirectory: join(data, 'state'), runtimeDirectory: join(data, 'run') };
   writeFileSync(configFile, JSON.stringify({ ...directories, evictionHard: { 'memory.available': '1Mi' }, metrics: { listen: 'off' } }));

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import * as core from 'zod/v4/core';
 import { COMPATIBILITIES, DEPARTURES } from '../../core/decide/departures.js';
 import type { ShutdownGracePeriod } from '../../core/workload/shutdown-config.js';
 import { shaped } from '../value/json-shape.js';
@@ -169,20 +170,20 @@ export const kubeletSchema = z.object({
 export type Settings = z.output<typeof evictdSchema>;
 
 /** The keys that a schema accepts in the map at `path`. */
-export function keysAt(path: KeyPath, of: z.core.$ZodType = evictdSchema): readonly string[] {
-  const at = path.reduce<z.core.$ZodType | undefined>((outer, key) => {
+export function keysAt(path: KeyPath, of: core.$ZodType = evictdSchema): readonly string[] {
+  const at = path.reduce<core.$ZodType | undefined>((outer, key) => {
     const schema = unwrapped(outer);
-    if (schema instanceof z.core.$ZodArray) return schema._zod.def.element;
-    return schema instanceof z.core.$ZodObject ? (schema._zod.def.shape as z.core.$ZodShape)[String(key)] : undefined;
+    if (schema instanceof core.$ZodArray) return schema._zod.def.element;
+    return schema instanceof core.$ZodObject ? (schema._zod.def.shape as core.$ZodShape)[String(key)] : undefined;
   }, of);
   const schema = unwrapped(at);
-  return schema instanceof z.core.$ZodObject ? Object.keys(schema._zod.def.shape) : [];
+  return schema instanceof core.$ZodObject ? Object.keys(schema._zod.def.shape) : [];
 }
 
 /** The schema inside optional() and transforms. */
-function unwrapped(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
-  if (schema instanceof z.core.$ZodOptional) return unwrapped(schema._zod.def.innerType);
-  if (!(schema instanceof z.core.$ZodPipe)) return schema;
+function unwrapped(schema: core.$ZodType | undefined): core.$ZodType | undefined {
+  if (schema instanceof core.$ZodOptional) return unwrapped(schema._zod.def.innerType);
+  if (!(schema instanceof core.$ZodPipe)) return schema;
   const { in: first, out } = schema._zod.def;
-  return unwrapped(first instanceof z.core.$ZodTransform ? out : first);
+  return unwrapped(first instanceof core.$ZodTransform ? out : first);
 }

@@ -1,5 +1,5 @@
 import { closeSync, constants, existsSync, fstatSync, opendirSync, openSync, readFileSync, readSync, type Stats } from 'node:fs';
-import { access, open, opendir, readFile } from 'node:fs/promises';
+import * as later from 'node:fs/promises';
 import { containerScope, type ContainerEngine, type ContainerScope } from '../../core/workload/container-scope.js';
 import type { SourceProblem } from '../../monitor/ports/ports.js';
 import { lookUpName, type NameFound, type Want } from './container-lookup.js';
@@ -226,10 +226,10 @@ function answerNow({ kind, path, ofUser }: Want): string | undefined {
 
 async function answer({ kind, path, ofUser }: Want): Promise<string | undefined> {
   try {
-    if (kind === 'presence') return await access(path).then(() => '');
+    if (kind === 'presence') return await later.access(path).then(() => '');
     if (kind === 'directory') return await names(path, ofUser?.limit);
-    if (ofUser === undefined) return await readFile(path, 'utf8');
-    const file = await open(path, OPEN_USERS);
+    if (ofUser === undefined) return await later.readFile(path, 'utf8');
+    const file = await later.open(path, OPEN_USERS);
     try {
       const bytes = bytesOf(await file.stat(), ofUser);
       return bytes?.toString('utf8', 0, (await file.read(bytes)).bytesRead);
@@ -254,7 +254,7 @@ function namesNow(path: string, limit = Infinity): string {
 
 async function names(path: string, limit = Infinity): Promise<string> {
   const found: string[] = [];
-  for await (const { name } of await opendir(path)) {
+  for await (const { name } of await later.opendir(path)) {
     found.push(name);
     if (found.length >= limit) break;
   }

@@ -1,0 +1,4 @@
+import { COMMANDS } from '../cli/commands.js';
+import { evictd } from '../evictd.js';
+
+void evictd(COMMANDS);
