@@ -65,7 +65,10 @@ export const anyController = (name: string): string => name.replaceAll(/\bcgroup
 /** "FILE > SUITE > TEST" as vitest matches it against a pattern. */
 export const nameOf = (name: string): string => name.split(' > ').slice(1).join(' ');
 
-/** Tests that need a tool or a kernel feature that the machines lack (irq: CONFIG_IRQ_TIME_ACCOUNTING): `make test` runs them where it is present. */
+/**
+ * Tests that need a tool or a kernel feature that the machines lack (irq: CONFIG_IRQ_TIME_ACCOUNTING): `make test` runs
+ * them where it is present.
+ */
 const OUTSIDE = [/\(where there is a C compiler/, /\(where Python can/, /irq has no `some`$/];
 
 /** Tests that were skipped on every machine. */
