@@ -46,6 +46,9 @@ export class Monitor {
     this.policy.hasWorkloadSource ? this.parts.workloads.candidates(reading) : NO_CANDIDATES;
   /** Whether it is still unknown if the configuration permits an eviction in flight. */
   #isUndecided = false;
+  /** Whether the loop waits for something else than the next tick. */
+  readonly #isAwaited = (): boolean =>
+    this.#isUndecided || [this.#dueAtNs, this.#notBeforeNs, this.#waiting].some((at) => at !== undefined);
 
   constructor(
     private readonly parts: MonitorParts,
@@ -108,9 +111,11 @@ export class Monitor {
     this.#isUndecided = reconsider(this.#victims, this.#state.evictions, this.#candidates);
   }
 
-  /** Requests new readings of the filesystems, and makes a pass when they arrive. */
-  lookAtFilesystems(): void {
-    this.parts.node.requestFilesystems(this.#passOn.bind(this, 'filesystem', undefined));
+  /** Requests new readings of the filesystems, and makes a pass when they arrive, unless that is no news. */
+  lookAtFilesystems(isNews = (): boolean => true): void {
+    this.parts.node.requestFilesystems(() => {
+      if (isNews()) this.#passOn('filesystem');
+    });
   }
 
   get remaining(): Pick<State, 'held' | 'evictions' | 'evictionTimes' | 'withoutYield' | 'baselines' | 'pauses' | 'taints' | 'drain'> {
@@ -132,14 +137,14 @@ export class Monitor {
   #tick(source: 'start' | 'tick' | 'reload'): void {
     const atNs = process.hrtime.bigint();
     this.#tickAtNs = atNs + this.intervalNs;
-    const isAwaited = this.#isUndecided || [this.#dueAtNs, this.#notBeforeNs, this.#waiting].some((awaited) => awaited !== undefined);
-    if (source === 'tick' && !isAwaited && this.#quiet.tickWithoutPass(this.policy, this.#state, atNs)) {
+    if (source === 'tick' && !this.#isAwaited() && this.#quiet.tickWithoutPass(this.policy, this.#state, atNs)) {
       if ((this.#quiet.policiesAtNs ?? this.#tickAtNs) < this.#tickAtNs) this.#fire(atNs);
       else this.#schedule();
       return;
     }
     this.#reclaims.useLastReadings();
-    this.lookAtFilesystems();
+    // Samplers watch what is free: at rest only a failure, or a threshold that is met, is news.
+    this.lookAtFilesystems(() => source !== 'tick' || this.#isAwaited() || !this.#quiet.isSteady(this.policy, this.#state));
     this.#arm();
     this.#pass({ source, atNs });
   }
@@ -256,15 +261,10 @@ export class Monitor {
     if (!this.#running) return;
     const nowNs = process.hrtime.bigint();
     const nextNs = nextLookNs({
-      tickAtNs: this.#tickAtNs,
-      dueAtNs: this.#dueAtNs,
-      policiesAtNs: this.#quiet.policiesAtNs,
-      wakeAtNs: this.#waiting?.atNs,
+      ...{ tickAtNs: this.#tickAtNs, dueAtNs: this.#dueAtNs, notBeforeNs: this.#notBeforeNs, wakeAtNs: this.#waiting?.atNs },
       victimAtNs: this.#victims.isDue ? victimLookNs(nowNs, this.#victims.lastSignalNs ?? nowNs, this.#passTookNs) : undefined,
-      lookAtNs: this.parts.node.lookAtNs(),
-      notBeforeNs: this.#notBeforeNs,
-      heartbeatAtNs: this.parts.heartbeat.dueAtNs(),
-      orderAtNs: this.parts.orders?.dueNs,
+      ...{ policiesAtNs: this.#quiet.policiesAtNs, orderAtNs: this.parts.orders?.dueNs },
+      ...{ lookAtNs: this.parts.node.lookAtNs(), heartbeatAtNs: this.parts.heartbeat.dueAtNs() },
     });
     const delayMs = nextNs <= nowNs ? 0 : Math.ceil(Number(nextNs - nowNs) / 1e6);
     this.#timer = setTimeout(this.#fire.bind(this), delayMs, nextNs);

@@ -3,7 +3,7 @@ import { policiesDueNs } from '../core/ladder/policy-deadline.js';
 import { lookAtPolicies, restOfPolicies, type LeadBounds } from '../core/ladder/policy-look.js';
 import type { PolicyReadings } from '../core/policy/scope-reading.js';
 import type { Observations } from '../core/signal/observation.js';
-import { operandsOf } from '../core/threshold/threshold.js';
+import { operandsOf, thresholdsMet } from '../core/threshold/threshold.js';
 import type { Heartbeat, Node, NotifierState, SourceProblem, StepListener, WorkloadSource } from './ports/ports.js';
 import type { PolicyPort } from './ports/policy-port.js';
 import type { Reporter } from './reporter.js';
@@ -50,6 +50,12 @@ export class QuietTicks {
     reporter.skipped();
     heartbeat.beat(nowNs);
     return true;
+  }
+
+  /** Whether a pass now would find nothing else than the last one. Reads the node. */
+  isSteady({ thresholds }: Pick<Policy, 'thresholds'>, state: State): boolean {
+    const observations = this.#isWatched && isCalm(state) ? this.parts.node.steady?.() : undefined;
+    return observations?.missing.size === 0 && thresholdsMet(thresholds, observations, false).length === 0;
   }
 
   /** When policies have to be judged; undefined: there are none. */

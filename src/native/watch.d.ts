@@ -51,8 +51,8 @@ export interface ThresholdWatch extends Watch {
   readonly armed: bigint | undefined;
   /**
    * Registers another limit, then drops the former, so that no crossing falls between. Returns at once; MOVED or
-   * REFUSED follows. Of several moves the newest counts, and one wake may answer all. No effect after `close()` or
-   * GONE.
+   * REFUSED follows, but no MOVED where usage is below the limit then: there is nothing to read. After REFUSED it
+   * always follows. Of several moves the newest counts, and one wake may answer all. No effect after `close()` or GONE.
    */
   move(usageBytes: bigint): void;
 }

@@ -9,9 +9,12 @@ type Named = Pick<Config, 'workloads'>;
 /** The container runtimes of the configuration, with one connection to each. */
 export class ContainerRuntimes {
   readonly #open = new Map<string, ContainerRuntime>();
+  /** Asked for at every tick. */
+  #endpoints: { readonly of: Named['workloads']; readonly list: readonly string[] } | undefined;
 
   of({ workloads }: Named): readonly ContainerRuntime[] {
-    return cgroupsOf(workloads).endpoints.map((endpoint) => {
+    if (this.#endpoints?.of !== workloads) this.#endpoints = { of: workloads, list: cgroupsOf(workloads).endpoints };
+    return this.#endpoints.list.map((endpoint) => {
       const runtime = this.#open.get(endpoint) ?? openRuntime(endpoint);
       this.#open.set(endpoint, runtime);
       return runtime;

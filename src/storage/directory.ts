@@ -56,9 +56,8 @@ export const isSharingViolation = (error: unknown): boolean => BUSY_ERRNOS.inclu
 /** Replaces a file atomically, by rename(2). Does not follow links. */
 export function replaceFileSync(path: string, text: string, mode: number): void {
   const fresh = `${path}.new`;
-  rmSync(fresh, { force: true });
   try {
-    writeFileSync(fresh, text, { flag: 'wx', mode });
+    writeNew(fresh, text, mode);
     renameWithRetry(fresh, path);
   } catch (error) {
     rmSync(fresh, { force: true }); // partial after a full disk
@@ -66,14 +65,27 @@ export function replaceFileSync(path: string, text: string, mode: number): void 
   }
 }
 
+/** What a crash has left under the name is removed, and not written to: it may be a link. */
+function writeNew(path: string, text: string, mode: number): void {
+  const options = { flag: 'wx', mode } as const;
+  try {
+    writeFileSync(path, text, options);
+  } catch (error) {
+    if (errnoName(error) !== 'EEXIST') throw error;
+    rmSync(path, { force: true });
+    writeFileSync(path, text, options);
+  }
+}
+
 /** Windows cannot replace an open file; readers have it open only for a moment. */
 function renameWithRetry(from: string, to: string): void {
-  const endMs = performance.now() + RETRY_MS;
+  let endMs: number | undefined;
   for (;;) {
     try {
       renameSync(from, to);
       return;
     } catch (error) {
+      endMs ??= performance.now() + RETRY_MS;
       if (!isSharingViolation(error) || performance.now() >= endMs) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
     }

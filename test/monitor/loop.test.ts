@@ -504,6 +504,30 @@ test.each<[rule: string, change: (node: SteadyNode) => void, listener: Partial<S
   expect(passes.filter((source) => source === 'tick').length).toBeGreaterThanOrEqual(4);
 });
 
+test.each<[rule: string, makes: boolean, change: (node: SteadyNode) => void]>([
+  ['nothing has changed', false, () => undefined],
+  ['the limits have moved', true, (node) => (node.isSteady = false)],
+  ['a threshold is met', true, (node) => (node.availableMi = 100n)],
+  ['a signal cannot be read', true, (node) => (node.steady = () => ({ ...node.read(), missing: new Map([['nodefs.available', 'x']]) }))],
+])('whether the answer of the filesystems to a tick makes a pass where %s: %s', async (_rule, makes, change) => {
+  const asked: ((outstanding: number) => void)[] = [];
+  class AskedNode extends SteadyNode {
+    override requestFilesystems(onAnswer?: (outstanding: number) => void): void {
+      if (onAnswer) asked.push(onAnswer);
+    }
+  }
+  const node = new AskedNode();
+  const passes: string[] = [];
+  listeners.push({ stepped: ({ wake }) => passes.push(wake.source), close: () => undefined });
+  start(node, { begin: () => victim }, two);
+  monitor?.reconfigure(policy([hard]), 20_000_000n);
+  asked.length = 0;
+  await eventually('a tick', () => passes.includes('tick'));
+  change(node);
+  asked.at(-1)?.(0);
+  expect(passes.includes('filesystem')).toBe(makes);
+});
+
 const PLAYED_POLICIES = {
   ...{ bytesPerSecond: Infinity, watchedPressure: new Set<string>(), workloads: () => [], processes: () => [], perform: () => undefined },
   ...{ results: () => [], close: () => undefined },

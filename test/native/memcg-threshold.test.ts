@@ -141,12 +141,10 @@ describe.runIf(hasMemoryV1)('the registration of a v1 memory threshold', () => {
     const base = usage(cgroup);
     const { owner, wakes } = await watch(cgroup, base + 24 * MiB);
     owner.move(BigInt(base + 96 * MiB));
-    await until('the move', () => wakes.length > 0);
-    expect(wakes.splice(0)).toMatchObject([{ bits: FIRED, detail: MOVED }]);
-    expect(owner.armed).toBe(BigInt(base + 96 * MiB));
+    await until('the move', () => owner.armed === BigInt(base + 96 * MiB));
     await hog.take(48);
     await pause(100);
-    expect(wakes).toEqual([]);
+    expect(wakes).toEqual([]); // nor for the move: usage was below the limit
     await hog.take(64);
     await until('the new limit', () => wakes.length > 0);
     expect(wakes[0]).toMatchObject({ bits: FIRED, detail: 0 });

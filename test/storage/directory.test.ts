@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeDirectory, makeDirectorySync, replaceFileSync } from '../../src/storage/directory.js';
@@ -52,4 +52,15 @@ test('a file that cannot be replaced, because the disk is full, stays, and no te
   }).toThrow('ENOSPC');
   expect(readFileSync(path, 'utf8')).toBe('before');
   expect(readdirSync(full.directory).sort()).toEqual(['file', 'filler']);
+});
+
+test('what a crash has left under the temporary name is replaced, and a link there is not followed', () => {
+  const directory = temporaryDirectory();
+  const path = join(directory, 'file');
+  writeFileSync(join(directory, 'other'), 'other');
+  symlinkSync(join(directory, 'other'), `${path}.new`);
+  replaceFileSync(path, 'text', 0o600);
+  expect(readFileSync(path, 'utf8')).toBe('text');
+  expect(readFileSync(join(directory, 'other'), 'utf8')).toBe('other');
+  expect(readdirSync(directory).sort()).toEqual(['file', 'other']);
 });

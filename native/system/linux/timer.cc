@@ -33,7 +33,7 @@ void Timer::SetWithOthers(uint64_t ns) {
 
 uint64_t Timer::SharedMoment(uint64_t now_ns, uint64_t ns) {
   uint64_t step = 1;
-  while (step <= ns / 8) step *= 2;
+  while (step <= ns / 32) step *= 2;
   return (now_ns + ns) / step * step;
 }
 

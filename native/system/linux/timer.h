@@ -16,11 +16,11 @@ class Timer {
   // Any thread: once, in `ns` nanoseconds, 0 at once. Replaces what was set, and clears an expiration.
   void Set(uint64_t ns);
 
-  // The same, but up to a quarter sooner, when other timers with about this time expire too: a thread that waits for
-  // several wakes once for them.
+  // The same, but up to a sixteenth sooner, when other timers with about this time expire too: a thread that waits for
+  // several wakes once for them. Not more: a timer without company only expires more often.
   void SetWithOthers(uint64_t ns);
 
-  // The moment for SetWithOthers: a multiple of the largest power of two that is at most a quarter of `ns`.
+  // The moment for SetWithOthers: a multiple of the largest power of two that is at most a sixteenth of `ns`.
   static uint64_t SharedMoment(uint64_t now_ns, uint64_t ns);
 
   // Clears an expiration. Returns false if there is none, or Set has cleared it.

@@ -8,7 +8,10 @@
 #include <cerrno>
 #include <cinttypes>
 #include <cstdio>
+#include <optional>
+#include <string_view>
 
+#include "read/linux/digits.h"
 #include "read/linux/reader.h"
 #include "system/system_error.h"
 
@@ -44,7 +47,9 @@ Wake MemcgThreshold::OnEvent(size_t, uint32_t) {
 
 void MemcgThreshold::Arm(Waiter* waiter, uint64_t id) {
   const uint64_t wanted = wanted_;
-  const int error = registered_ && usage_bytes_ == wanted ? 0 : Register(waiter, id, wanted);
+  const bool was_refused = was_refused_;
+  bool fired = !registered_;
+  const int error = registered_ && usage_bytes_ == wanted ? 0 : Register(waiter, id, wanted, &fired);
   if (error == ENODEV) {
     waiter->Post(id, Gone(error), 0);
     return;
@@ -53,18 +58,32 @@ void MemcgThreshold::Arm(Waiter* waiter, uint64_t id) {
     usage_bytes_ = wanted;
     registered_ = true;
   }
+  was_refused_ = error != 0;
   Refused(error);
-  // Fires in either case: the exchange may have lost an event, so the caller has to read now.
+  if (error == 0 && !fired && !was_refused && IsBelow(wanted)) return;
   waiter->Post(id, Wake::kFired, error == 0 ? kMoved : kRefused);
 }
 
-int MemcgThreshold::Register(Waiter* waiter, uint64_t id, uint64_t usage_bytes) {
+int MemcgThreshold::Register(Waiter* waiter, uint64_t id, uint64_t usage_bytes, bool* fired) {
   if (!registered_) return Write(event_.get(), usage_bytes);
   UniqueFd fresh(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!fresh) return errno;
-  const int error = Write(fresh.get(), usage_bytes);
+  int error = Write(fresh.get(), usage_bytes);
   // Closes the old eventfd after the new registration, so no crossing is missed in between.
-  return error != 0 ? error : waiter->Exchange(id, 0, &event_, &fresh);
+  if (error == 0) error = waiter->Exchange(id, 0, &event_, &fresh);
+  if (error != 0) return error;
+  eventfd_t count = 0;
+  *fired = eventfd_read(fresh.get(), &count) == 0;  // an event of the old one that the waiter has not seen
+  return 0;
+}
+
+bool MemcgThreshold::IsBelow(uint64_t usage_bytes) const {
+  char text[32];
+  const ssize_t length = pread(usage_.get(), text, sizeof text, 0);
+  if (length <= 0) return false;
+  std::string_view digits(text, static_cast<size_t>(length));
+  const std::optional<uint64_t> usage = TakeDigits(&digits);
+  return usage && *usage < usage_bytes;
 }
 
 int MemcgThreshold::Write(int event, uint64_t usage_bytes) const {

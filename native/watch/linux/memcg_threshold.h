@@ -18,8 +18,9 @@ namespace evictd {
 // it.
 class MemcgThreshold : public WatchSource {
  public:
-  // kMoved: the wanted limit is registered; it may have been crossed before, so read now. kRefused: it could not be
-  // registered (error()); the previous registration stays.
+  // kMoved: the wanted limit is registered; it may have been crossed before, so read now. There is no such wake where
+  // usage is below it, and the registration before it has not fired: a pass would only find that. The first one, and
+  // one after kRefused, always wakes. kRefused: it could not be registered (error()); the previous registration stays.
   enum Detail : unsigned { kMoved = 1, kRefused = 2 };
 
   // Opens the files; Arm registers. `usage_bytes`: absolute; the kernel rounds down to pages. Throws SystemError.
@@ -37,7 +38,10 @@ class MemcgThreshold : public WatchSource {
   bool LeftToArmer() const override { return true; }
 
  private:
-  int Register(Waiter* waiter, uint64_t id, uint64_t usage_bytes);
+  // `fired`: the registration that it replaces has fired, and the waiter has not seen that.
+  int Register(Waiter* waiter, uint64_t id, uint64_t usage_bytes, bool* fired);
+  // Whether usage is below a limit now; false if it cannot be read.
+  bool IsBelow(uint64_t usage_bytes) const;
   int Write(int event, uint64_t usage_bytes) const;
 
   UniqueFd event_;
@@ -46,6 +50,7 @@ class MemcgThreshold : public WatchSource {
   std::atomic<uint64_t> wanted_;
   std::atomic<uint64_t> usage_bytes_{0};
   std::atomic<bool> registered_{false};  // set after usage_bytes_
+  bool was_refused_ = false;             // armer thread only
 };
 
 }  // namespace evictd

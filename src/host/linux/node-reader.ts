@@ -57,6 +57,8 @@ export class LinuxNodeReader implements LinuxNode {
   #parts: NodeParts;
   #pass: NodePass;
   #lookAtNs: bigint | undefined;
+  /** Those of the last pass, if `steady` has made it. */
+  #steadyCapacities: string | undefined;
   readonly #filesystems: Filesystems;
   #placed: FilesystemPaths;
   #seenFilesystems: FilesystemsSeen;
@@ -200,9 +202,10 @@ export class LinuxNodeReader implements LinuxNode {
   }
 
   steady(): Observations | undefined {
-    const before = this.#capacities();
+    const before = this.#steadyCapacities ?? this.#capacities();
     this.#readPass();
-    return this.#lookAtNs === undefined && before !== undefined && this.#capacities() === before ? this.#observe() : undefined;
+    this.#steadyCapacities = this.#capacities();
+    return this.#lookAtNs === undefined && before !== undefined && this.#steadyCapacities === before ? this.#observe() : undefined;
   }
 
   /** What limits are computed from, by the last pass; undefined: a part of it could not be read. */
@@ -215,6 +218,7 @@ export class LinuxNodeReader implements LinuxNode {
   }
 
   #readPass(): void {
+    this.#steadyCapacities = undefined;
     this.#lookAtNs = this.#pass.read() ? process.hrtime.bigint() + BEHIND_LOOK_NS : undefined;
   }
 

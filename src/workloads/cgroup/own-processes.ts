@@ -13,6 +13,8 @@ interface Kept {
   readonly pid: number;
   readonly stat: number;
   readonly cgroup: number;
+  /** What its file said last, and what that means: at rest the same. */
+  read?: { readonly bytes: Buffer; readonly own: OwnProcess };
 }
 
 /**
@@ -44,14 +46,27 @@ export class OwnProcesses {
       const kept = this.#keep(level, pid);
       if (kept === undefined) break;
       try {
-        found.push({ pid, cgroup: membership(this.#text(kept.cgroup), this.hierarchy) });
-        pid = parentPid(this.#text(kept.stat));
+        found.push(this.#own(kept));
+        pid = this.#parentOf(kept);
       } catch {
         this.#forget(level);
         return undefined;
       }
     }
     return found;
+  }
+
+  #own(kept: Kept): OwnProcess {
+    const bytes = this.#bytes(kept.cgroup);
+    if (kept.read?.bytes.equals(bytes) !== true) {
+      kept.read = { bytes: Buffer.from(bytes), own: { pid: kept.pid, cgroup: membership(textOfBytes(bytes), this.hierarchy) } };
+    }
+    return kept.read.own;
+  }
+
+  #parentOf({ pid, stat }: Kept): number {
+    if (pid === process.pid) return process.ppid;
+    return pid === 1 ? 0 : parentPid(this.#bytes(stat));
   }
 
   #keep(level: number, pid: number): Kept | undefined {
@@ -70,8 +85,9 @@ export class OwnProcesses {
     }
   }
 
-  #text(file: number): string {
-    return textOfBytes(this.#buffer.subarray(0, readSync(file, this.#buffer, 0, this.#buffer.length, 0)));
+  /** Valid until the next call. */
+  #bytes(file: number): Buffer {
+    return this.#buffer.subarray(0, readSync(file, this.#buffer, 0, this.#buffer.length, 0));
   }
 
   #forget(from: number): void {
@@ -111,7 +127,7 @@ export function cgroupsHolding(
 }
 
 /** Field 4 of /proc/PID/stat; field 2, the command in parentheses, may contain anything. 0: no visible parent. */
-function parentPid(stat: string): number {
-  const [, parent] = /^ \S (\d+)/.exec(stat.slice(stat.lastIndexOf(')') + 1)) ?? [];
-  return Number(parent ?? 0);
+function parentPid(stat: Buffer): number {
+  const begin = stat.lastIndexOf(') ') + ') S '.length;
+  return Number(stat.toString('latin1', begin, stat.indexOf(' ', begin)));
 }

@@ -206,6 +206,19 @@ describe('the notifiers of memory', () => {
     expect(node.notifiers().map((state) => state.target)).not.toEqual(before);
   });
 
+  test('are armed for the limits of the last pass, and the node is steady while it has these', () => {
+    cgroup.limit(128n * MiB);
+    const node = open();
+    node.read();
+    expect(node.steady?.()).toBeDefined();
+    cgroup.limit(256n * MiB);
+    expect(node.steady?.()).toBeUndefined();
+    expect(node.steady?.()).toBeDefined();
+    cgroup.limit(128n * MiB);
+    node.read();
+    expect(node.steady?.()).toBeDefined();
+  });
+
   test('are not armed without memory thresholds, or for 0, which can never be met', () => {
     const node = open();
     node.read();
@@ -236,9 +249,17 @@ describe('the notifiers of memory', () => {
 
     test('have a sampler beside the threshold, which is alone while the threshold is being registered or moved', async () => {
       cgroup.limit(128n * MiB);
-      const node = open();
+      const made: InstanceType<Binding['MemcgThreshold']>[] = [];
+      class MemcgThreshold extends native.MemcgThreshold {
+        constructor(...args: ConstructorParameters<Binding['MemcgThreshold']>) {
+          super(...args);
+          made.push(this);
+        }
+      }
+      const node = open(cgroup.path, { ...native, MemcgThreshold });
       const wakes: Wake[] = [];
       const onWake = (wake: Wake) => wakes.push(wake);
+      let armed: bigint | undefined;
       const both = [
         { mechanism: 'memcg_threshold', essential: true },
         { mechanism: 'sampler', essential: false },
@@ -248,7 +269,8 @@ describe('the notifiers of memory', () => {
         cgroup.limit(limit * MiB);
         expect(node.arm([below('64Mi')], onWake)).toBe(true);
         expect(watching(node)).toMatchObject(both);
-        await eventually('the registration', () => wakes.some(({ source }) => source === 'memcg_threshold'));
+        await eventually('the registration', () => made[0]?.armed !== armed);
+        armed = made[0]?.armed;
         node.arm([below('64Mi')], onWake);
         expect(watching(node)).toMatchObject(both);
         wakes.length = 0;
