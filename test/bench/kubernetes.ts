@@ -23,9 +23,9 @@ const SETTLE_MS = 26_000;
 
 type ApiServer = 'none' | 'answers' | 'hangs';
 const WHAT: Readonly<Record<ApiServer, string>> = {
-  none: 'workloads without Kubernetes',
-  answers: 'pods, the API server answers',
-  hangs: 'pods, the API server does not answer',
+  none: 'workloads',
+  answers: 'pods, API server answers',
+  hangs: 'pods, API server hangs',
 };
 
 /** One evictd with a node of its own. */
@@ -66,7 +66,7 @@ export const kubernetes: Benchmark = {
       figures: [
         ...[without, ...others].map((values, at) => ({ what: whatOf(contestants[at]), unit: 'ms', measured: new Distribution(values) })),
         ...others.map((values, at) => ({
-          what: `${whatOf(contestants[at + 1])} / without Kubernetes, pairs`,
+          what: `${whatOf(contestants[at + 1])} / workloads, pairs`,
           unit: '×',
           measured: ratios(values, without).medianOfPairs,
           ...atMost(1.2),
