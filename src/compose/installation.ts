@@ -72,7 +72,9 @@ function thisProgram() {
     root,
     beside,
     program: [process.execPath, script].map((path) => realpathSync(path)),
-    loads: [addonPath, ...codeIn(join(root, 'dist')), ...[join(root, 'package.json')].filter(existsSync)].map((path) => realpathSync(path)),
+    loads: [addonPath, ...codeIn(join(root, 'dist')), ...['package.json', 'dist/package.json'].flatMap((file) => beside(file) ?? [])].map(
+      (path) => realpathSync(path),
+    ),
   };
 }
 

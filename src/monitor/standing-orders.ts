@@ -206,7 +206,7 @@ export class StandingOrders {
     }
     const place = () => this.parts.order.place(plan, passNs);
     let placed = place();
-    if (placed === 'carried out' && this.take() === undefined) placed = place(); // the previous one was out of date
+    if (placed === 'carried out' && this.take() === undefined) placed = place(); // the previous one was out of date or refused
     if (placed === 'placed') this.#placed = { decisions, atLeast: first.atLeast, limit: ordered.limit };
     if (placed === 'impossible') this.#placed = undefined;
     return hasWorkloads; // if one was carried out, the native layer wakes the loop

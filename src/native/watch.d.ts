@@ -40,8 +40,8 @@ export interface WatchStatus {
  * directions.
  *
  * The constructor opens the files, and throws where it may not. The armer's thread registers, because the kernel waits
- * for an RCU grace period: FIRED with MOVED says that the registration stands. A limit crossed before does not fire:
- * read then. REFUSED: it failed (`status().errno`), and the former registration stands.
+ * for an RCU grace period: FIRED with MOVED says that the first registration, or one that usage has reached, stands. A
+ * limit crossed before does not fire: read then. REFUSED: it failed (`status().errno`), and the former registration stands.
  */
 export interface MemcgThresholdConstructor {
   new (cgroup: string, usageBytes: bigint, onWake: OnWake): ThresholdWatch;

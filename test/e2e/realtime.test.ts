@@ -7,8 +7,9 @@ describe('the thread that watches', () => {
   test('has the lowest real-time priority, and no other thread has one', async () => {
     const evictd = await new Evictd({ config: guarding(testNode()) }).guarding();
     expect(scheduling(evictd.pid, 'evictd-waiter')).toEqual([[SCHED_FIFO, 1]]);
-    expect(scheduling(evictd.pid, 'evictd')).toEqual([[0, 0]]);
-    expect(scheduling(evictd.pid, 'evictd-reaper')).toEqual([[0, 0]]);
+    const others = [...scheduling(evictd.pid, 'evictd'), ...scheduling(evictd.pid, 'evictd-reaper')];
+    expect(others).toEqual(others.map(() => [0, 0]));
+    expect(others.length).toBeGreaterThan(1);
     expect(await evictd.stop()).toBe(0);
   });
 

@@ -113,7 +113,7 @@ Wake StandingOrder::OnEvent(size_t, uint32_t) {
     return Wake::kNothing;
   }
   if (now_ns - crossed_ns_ < plan_->settles_ns && !OneOfOthersHolds()) {
-    timer_.Set(plan_->after_ns);
+    timer_.Set(std::max(plan_->after_ns, kRetryNs));  // for seconds at most: other threads need the processor, too
     return Wake::kNothing;
   }
   const bool complete = ReadCandidates();

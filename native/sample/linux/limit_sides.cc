@@ -42,7 +42,7 @@ LimitSides::Evaluation LimitSides::Evaluate(double value, const FillRate& rate, 
     const bool imminent = period.Imminent(seconds);
     if (imminent ? limit.reported : distance > limit.near) continue;
     evaluation.approaching = true;
-    limit.near = kNearer * distance;
+    limit.near = std::min(notice_, kNearer * distance);
     if (imminent) limit.reported = true;
   }
   const double seconds = nearest / rate.per_second();

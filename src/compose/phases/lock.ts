@@ -134,7 +134,7 @@ function setWaiterRealtime(log: Log): void {
   if (errno === 0) return;
   log.info(
     `the thread that watches has no real-time priority: ${errnoText(errno)}; on busy processors it may act some milliseconds later ` +
-      '(grant CAP_SYS_NICE, or set LimitRTPRIO=1)',
+      '(grant CAP_SYS_NICE, or set LimitRTPRIO=1; a kernel with CONFIG_RT_GROUP_SCHED needs cpu.rt_runtime_us in the cgroup)',
   );
 }
 

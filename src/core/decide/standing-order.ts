@@ -4,7 +4,7 @@ import { pauseFor } from '../reclaim/yield-pause.js';
 import { measureAt, measuredRanking, passedOver } from '../rank/victim-selection.js';
 import { withPassedOver } from '../rank/eviction-attempt.js';
 import { choiceOf, decide } from '../rank/eviction-decision.js';
-import type { RankedWorkload } from '../rank/rank.js';
+import { assignPlaces, type RankedWorkload } from '../rank/rank.js';
 import type { Layout } from '../signal/layout.js';
 import type { Observation, Observations } from '../signal/observation.js';
 import { orderedLimit, type OrderedLimit } from '../threshold/ordered-limit.js';
@@ -88,24 +88,25 @@ export function standingDecisions(policy: Policy, state: State, ordered: Ordered
   if (isPaused) return [];
   const first = decisionNow(policy, state, ordered, input);
   if (first === undefined || first.graceNs > 0n || first.dryRun || first.victim.usage === undefined) return [];
-  const { cause, ranking, victim } = first;
-  if (policy.departures.budget && isLeaking(policy, state, ordered, ranking, input)) return [];
+  const { cause, victim } = first;
+  if (policy.departures.budget && isLeaking(policy, state, ordered, first.ranking, input)) return [];
   const others: RankedWorkload[] = [];
-  const behind = ranking.slice(ranking.indexOf(victim) + 1);
-  for (let index = 0; index < behind.length && others.length < CANDIDATES - 1; index += 1) {
-    while (measureAt(policy, layout, ordered.threshold.signal, behind, index, candidates));
-    const other = behind[index];
+  const ranking = [...first.ranking];
+  for (let index = ranking.indexOf(victim) + 1; index < ranking.length && others.length < CANDIDATES - 1; index += 1) {
+    while (measureAt(policy, layout, ordered.threshold.signal, ranking, index, candidates));
+    const other = ranking[index];
     // passedOver looks for processes, so it is asked for no more than are needed.
     const isPossible = other && isAlike(other, victim) && passedOver(policy, first.resource, other, candidates, state, nowNs) === undefined;
     if (isPossible && candidates.awaited?.(other.workload, 0n) !== true) others.push(other);
   }
+  assignPlaces(ranking);
   const before = choiceOf(state);
   const decided = others.flatMap((other) => {
     const unitStop = candidates.stop?.(other.workload);
     const { effects } = decide(policy, before, cause, { victim: other, ranking, found: candidates, unitStop }, nowNs);
     return decisionsOf(effects);
   });
-  return [first, ...decided];
+  return [{ ...first, ranking }, ...decided];
 }
 
 /** Whether most of what has consumed the memory of the last eviction is not curable. */

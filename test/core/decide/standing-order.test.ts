@@ -164,6 +164,10 @@ describe('the decisions of standing orders', () => {
     };
     expect(names(decisions(bounded))).toEqual(['w0', 'w2', 'w3', 'w4', 'w5', 'w6', 'w7', 'w8']);
     expect(decisions(bounded).every(({ victim: { stats } }) => stats?.workingSetAtMost === undefined)).toBe(true);
+    for (const { victim, ranking } of decisions(bounded)) {
+      expect(ranking.indexOf(victim)).toBe(victim.place - 1);
+      expect(ranking.map(({ place }) => place)).toEqual(sizes.map((_size, index) => index + 1));
+    }
   });
 
   test('include no workload that is vetoed, that could not be killed, or whose facts are outstanding', () => {

@@ -12,8 +12,8 @@ export interface MemoryLimit {
 }
 
 /**
- * Reclaimable memory alone moves a registration once in this time: each takes the kernel up to 40 ms, wakes when it
- * stands, and a wake arms all of them.
+ * Reclaimable memory alone moves a registration once in this time: each takes the kernel up to 40 ms, and may wake when
+ * it stands, which arms all of them.
  */
 const MOVES_EVERY_NS = 1_000_000_000n;
 
@@ -24,7 +24,8 @@ interface UsageAim {
 }
 
 /**
- * A registration of a v1 cgroup's usage with the kernel, made and moved without waiting: a wake follows when it stands.
+ * A registration of a v1 cgroup's usage with the kernel, made and moved without waiting: a wake follows when it stands,
+ * unless it was only moved and usage is below it.
  */
 export class UsageThreshold {
   readonly #native: Pick<Binding, 'MemcgThreshold' | 'THRESHOLD'>;
@@ -122,7 +123,7 @@ export class UsageThresholds {
     private readonly wake: SlotWake,
   ) {}
 
-  /** Each registration wakes when it stands. */
+  /** A first registration wakes when it stands. */
   arm(limits: readonly MemoryLimit[], { capacity, reclaimable }: MemoryReading, nowNs: bigint): void {
     this.#forgetAllBut(limits);
     for (const { id, bytes } of limits) {
