@@ -8,6 +8,7 @@ import { runInNewContext } from 'node:vm';
 export function limitHeap(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
   setFlagsFromString('--no-opt');
+  setFlagsFromString('--no-maglev'); // the other optimising compiler, from Node 22 on
   // A scavenge takes less than 1 ms on one thread. With helper threads, which busy processors delay, it took 3 ms
   // during a decision.
   setFlagsFromString('--no-parallel-scavenge');

@@ -8,8 +8,10 @@ import type { Heartbeat, Node, NotifierState, SourceProblem, StepListener, Workl
 import type { PolicyPort } from './ports/policy-port.js';
 import type { Reporter } from './reporter.js';
 
-/** One of this many ticks makes a pass in any case. It moves notifiers and retries failures. */
-const PASS_EVERY = 6;
+/** One of this many ticks looks at the node: its limits and its cgroups may have changed. */
+const LOOK_EVERY = 6;
+/** One of this many makes a pass in any case. It retries what has failed, and finds what no notifier reports. */
+const PASS_EVERY = 5 * LOOK_EVERY;
 
 interface QuietTicksParts {
   readonly node: Pick<Node, 'steady' | 'read'>;
@@ -40,11 +42,15 @@ export class QuietTicks {
 
   /** Does what a tick without a pass does. Returns false if it needs a pass. */
   tickWithoutPass(policy: Pick<Policy, 'localStorageCapacityIsolation'>, state: State, nowNs: bigint): boolean {
-    if (!this.#isWatched || this.#skipped >= PASS_EVERY - 1 || policy.localStorageCapacityIsolation || !isCalm(state)) return false;
     const { node, workloads, reporter, heartbeat } = this.parts;
-    const observations = node.steady?.();
-    if (observations === undefined) return false;
-    workloads.refresh();
+    if (!this.#isWatched || this.#skipped + 1 >= PASS_EVERY || !isCalm(state)) return false;
+    if (node.steady === undefined || policy.localStorageCapacityIsolation) return false;
+    let observations: Observations | undefined;
+    if ((this.#skipped + 1) % LOOK_EVERY === 0) {
+      observations = node.steady();
+      if (observations === undefined) return false;
+      workloads.refresh();
+    }
     if (!this.#listenersAgree(nowNs, observations)) return false;
     this.#skipped += 1;
     reporter.skipped();
@@ -109,7 +115,7 @@ export class QuietTicks {
   }
 
   /** Tells every listener that a tick makes no pass. Returns whether each can do without. */
-  #listenersAgree(nowNs: bigint, observations: Observations): boolean {
+  #listenersAgree(nowNs: bigint, observations: Observations | undefined): boolean {
     let agreeing = 0;
     this.notify((listener) => {
       if (listener.skipped?.(nowNs, observations) === true) agreeing += 1;

@@ -478,23 +478,33 @@ class SteadyNode extends PlayedNode {
     ] as never;
 }
 
-test('at rest five of six ticks make no pass, and still count as signs of life', async () => {
+test('at rest one of thirty ticks makes a pass and four look at the node; all count as signs of life', async () => {
   let beats = 0;
   heartbeat = { dueAtNs: () => undefined, beat: () => (beats += 1) };
-  const seen = new Set<bigint | undefined>();
-  const skipped: StepListener['skipped'] = (_nowNs, { observed }) => {
-    seen.add(observed.get('memory.available')?.available);
+  const seen: (bigint | undefined)[] = [];
+  const skipped: StepListener['skipped'] = (_nowNs, observations) => {
+    seen.push(observations?.observed.get('memory.available')?.available);
     return true;
   };
-  const passes = await ticks(new SteadyNode(), { skipped });
-  expect([...seen]).toEqual([new SteadyNode().read().observed.get('memory.available')?.available]);
-  expect(passes.length).toBeGreaterThan(0);
-  expect(passes.length).toBeLessThan(4);
-  expect(beats).toBeGreaterThanOrEqual(12);
+  const passes = await ticks(new SteadyNode(), { skipped }, 60);
+  const available = new SteadyNode().read().observed.get('memory.available')?.available;
+  const between = [undefined, undefined, undefined, undefined, undefined];
+  const toLook = [...between, available];
+  expect(seen.slice(0, 29)).toEqual([...toLook, ...toLook, ...toLook, ...toLook, ...between]);
+  expect(passes.filter((source) => source === 'tick').length).toBeGreaterThan(0);
+  expect(passes.length).toBeLessThan(6);
+  expect(beats).toBeGreaterThanOrEqual(60);
+});
+
+test('a tick that looks at the node makes a pass where the limits have moved', async () => {
+  const node = new SteadyNode();
+  node.isSteady = false;
+  const passes = await ticks(node, { skipped: () => true }, 18);
+  expect(passes.filter((source) => source === 'tick').length).toBeGreaterThanOrEqual(2);
 });
 
 test.each<[rule: string, change: (node: SteadyNode) => void, listener: Partial<StepListener>]>([
-  ['the limits have moved', (node) => (node.isSteady = false), { skipped: () => true }],
+  ['the node does not say whether it is steady', (node) => (node.steady = undefined as never), { skipped: () => true }],
   ['a listener needs a pass now', () => undefined, { skipped: () => false }],
   ['a listener needs each', () => undefined, {}],
 ])('each tick makes a pass where %s', async (_rule, change, listener) => {

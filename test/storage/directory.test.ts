@@ -1,7 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { makeDirectory, makeDirectorySync, replaceFileSync } from '../../src/storage/directory.js';
+import { makeDirectory, makeDirectorySync, overwriteSync, replaceFileSync } from '../../src/storage/directory.js';
 import { fullFilesystem } from '../support/full-filesystem.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
 
@@ -63,4 +64,17 @@ test('what a crash has left under the temporary name is replaced, and a link the
   expect(readFileSync(path, 'utf8')).toBe('text');
   expect(readFileSync(join(directory, 'other'), 'utf8')).toBe('other');
   expect(readdirSync(directory).sort()).toEqual(['file', 'other']);
+});
+
+test('a file is overwritten where it is; what is no such file is left to be replaced, without waiting for it', () => {
+  const directory = temporaryDirectory();
+  const at = (name: string): string => join(directory, name);
+  writeFileSync(at('file'), 'before');
+  const { ino } = statSync(at('file'));
+  symlinkSync(at('file'), at('link'));
+  execFileSync('mkfifo', [at('fifo')]);
+  expect(['missing', 'link', 'fifo'].map((name) => overwriteSync(at(name), 'x'))).toEqual([false, false, false]);
+  expect([readFileSync(at('file'), 'utf8'), existsSync(at('missing'))]).toEqual(['before', false]);
+  expect(overwriteSync(at('file'), 'beyond')).toBe(true);
+  expect([readFileSync(at('file'), 'utf8'), statSync(at('file')).ino]).toEqual(['beyond', ino]);
 });

@@ -55,10 +55,11 @@ Wake DeadlineSampler::Sample() {
     timer_.Set(period_.AfterFailure(period_ns_ == 0 ? period_.maximum_ns : period_ns_.load()));
     return Wake::kNothing;
   }
-  rate_.Observe(value, MonotonicNs());
+  const uint64_t now_ns = MonotonicNs();
+  rate_.Observe(value, now_ns);
   const LimitSides::Evaluation evaluation = sides_.Evaluate(value, rate_, period_);
   period_ns_ = evaluation.period_ns;
-  timer_.SetWithOthers(evaluation.period_ns);
+  timer_.SetWithOthers(now_ns, evaluation.period_ns);
   if (!evaluation.crossed && !evaluation.approaching) return Wake::kNothing;
   Detail((evaluation.crossed ? kCrossed : 0) | (evaluation.approaching ? kApproaching : 0));
   return Wake::kFired;

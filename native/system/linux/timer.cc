@@ -5,7 +5,6 @@
 
 #include <cerrno>
 
-#include "system/clock.h"
 #include "system/system_error.h"
 
 namespace evictd {
@@ -26,9 +25,9 @@ void Timer::Set(uint64_t ns) {
   Arm(0, ns == 0 ? 1 : ns);  // 0 would disarm it
 }
 
-void Timer::SetWithOthers(uint64_t ns) {
+void Timer::SetWithOthers(uint64_t now_ns, uint64_t ns) {
   if (ns < kWorthSharingNs) return Set(ns);
-  Arm(TFD_TIMER_ABSTIME, SharedMoment(MonotonicNs(), ns));
+  Arm(TFD_TIMER_ABSTIME, SharedMoment(now_ns, ns));
 }
 
 uint64_t Timer::SharedMoment(uint64_t now_ns, uint64_t ns) {

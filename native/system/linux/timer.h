@@ -18,7 +18,7 @@ class Timer {
 
   // The same, but up to a sixteenth sooner, when other timers with about this time expire too: a thread that waits for
   // several wakes once for them. Not more: a timer without company only expires more often.
-  void SetWithOthers(uint64_t ns);
+  void SetWithOthers(uint64_t now_ns, uint64_t ns);
 
   // The moment for SetWithOthers: a multiple of the largest power of two that is at most a sixteenth of `ns`.
   static uint64_t SharedMoment(uint64_t now_ns, uint64_t ns);

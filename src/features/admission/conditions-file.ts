@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync, rmSync } from 'nod
 import type { ConditionType } from '../../core/signal/signal.js';
 import { taintText, type Taint } from '../../core/disruption/taint.js';
 import { taintsInForce } from '../../core/disruption/taint-step.js';
-import { replaceFileSync } from '../../storage/directory.js';
+import { overwriteSync, replaceFileSync } from '../../storage/directory.js';
 import { attempt, EvictdError, errnoName, messageOf } from '../../errors.js';
 import type { Log } from '../../log/log.js';
 import type { StepListener, StepReport } from '../../monitor/ports/ports.js';
@@ -25,9 +25,12 @@ interface NodeState {
   readonly monitoringIntervalNs: bigint;
 }
 
+/** Conditions, taints or a shutdown have changed; a step has found the same; or only the time is another. */
+type Why = 'change' | 'step' | 'time';
+
 /**
  * Publishes the node conditions and taints at every change and at least at every second tick, so that the age of the file shows
- * whether evictd runs. The file is replaced as a whole. It is removed when evictd stops.
+ * whether evictd runs. The file is replaced as a whole; only its time is renewed in place. It is removed when evictd stops.
  */
 export class ConditionsFile implements StepListener {
   readonly #since = new Map<ConditionType, string>();
@@ -43,7 +46,7 @@ export class ConditionsFile implements StepListener {
     const now = { conditions: state.conditions, taints: taintsInForce(policy, state), monitoringIntervalNs };
     const changed = textOf(now) !== this.#published;
     const ticked = wake.source === 'tick' || wake.source === 'start' || wake.source === 'reload';
-    if (ticked || changed) this.#publish(now, input.nowNs, changed);
+    if (ticked || changed) this.#publish(now, input.nowNs, changed ? 'change' : 'step');
   }
 
   /** The conditions are still those of the last step. Every second tick is enough: they are current for three. */
@@ -51,13 +54,13 @@ export class ConditionsFile implements StepListener {
     if (this.#last === undefined) return true;
     const { monitoringIntervalNs, atNs } = this.#last;
     const isCurrent = !this.#writeFailed && (nowNs - atNs) * 2n < monitoringIntervalNs * 3n;
-    if (!isCurrent) this.#publish(this.#last, nowNs, false);
+    if (!isCurrent) this.#publish(this.#last, nowNs, 'time');
     return true;
   }
 
   shuttingDown(lasts: boolean): void {
     this.#shutdownSince = lasts ? new Date().toISOString() : undefined;
-    if (this.#last) this.#publish(this.#last, process.hrtime.bigint(), true);
+    if (this.#last) this.#publish(this.#last, process.hrtime.bigint(), 'change');
   }
 
   close(): void {
@@ -65,12 +68,12 @@ export class ConditionsFile implements StepListener {
     removeQuietly(this.options.path);
   }
 
-  #publish({ conditions, taints, monitoringIntervalNs }: NodeState, nowNs: bigint, changed: boolean): void {
+  #publish({ conditions, taints, monitoringIntervalNs }: NodeState, nowNs: bigint, why: Why): void {
     const { node, bootId } = this.options;
     this.#date(conditions);
     this.#last = { conditions, taints, monitoringIntervalNs, atNs: nowNs };
     this.#published = textOf(this.#last);
-    this.#write(changed, {
+    this.#write(why, {
       node,
       pid: process.pid,
       bootId,
@@ -89,14 +92,15 @@ export class ConditionsFile implements StepListener {
   }
 
   /** A file that is out of date is removed, rather than left until it expires. Tried again at the next tick. */
-  #write(changed: boolean, published: PublishedConditions): void {
+  #write(why: Why, published: PublishedConditions): void {
     const { path, log } = this.options;
+    const text = conditionsText(published);
     try {
-      replaceFileSync(path, conditionsText(published), 0o644);
+      if (why !== 'time' || this.#writeFailed || !overwriteSync(path, text)) replaceFileSync(path, text, 0o644);
       if (this.#writeFailed) log.info(`the node conditions are published again: ${path}`);
       this.#writeFailed = false;
     } catch (error) {
-      if (changed) removeQuietly(path);
+      if (why === 'change') removeQuietly(path);
       if (this.#writeFailed) return;
       this.#writeFailed = true;
       log.warn(`cannot publish the node conditions: ${messageOf(error)}; evictd admit cannot use them until evictd can write the file`, {
@@ -120,7 +124,14 @@ export function readConditions(path: string, query: Omit<NodeQuery, 'nowNs'>): P
   return presentConditions(text, { ...query, nowNs: process.hrtime.bigint() });
 }
 
+/** Reads until two readings agree: evictd may be renewing the time. */
 function readFile(path: string, node: string): string {
+  let text = readOnce(path, node);
+  for (let again = readOnce(path, node); again !== text; again = readOnce(path, node)) text = again;
+  return text;
+}
+
+function readOnce(path: string, node: string): string {
   let descriptor: number | undefined;
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);

@@ -36,15 +36,18 @@ export interface NodeQuery {
 }
 
 const FORMAT = 1;
+/** Of 2^63 ns. */
+const DIGITS = 19;
 /** The number of intervals without an update after which the conditions are unknown. */
 const INTERVALS = 3n;
 
+/** As long as before if only the time of the update has changed. */
 export function conditionsText(published: PublishedConditions): string {
   const { updatedNs, monitoringIntervalNs } = published;
   return `${jsonText({
     format: FORMAT,
     ...published,
-    updatedNs: String(updatedNs), // more than a double holds after 104 days
+    updatedNs: String(updatedNs).padStart(DIGITS, '0'), // more than a double holds after 104 days
     monitoringIntervalNs: String(monitoringIntervalNs),
   })}\n`;
 }

@@ -50,5 +50,6 @@ export class UnitPolicies implements StepListener {
 }
 
 function textOf(policies: readonly ConfiguredPolicy[]): string {
+  if (policies.length === 0) return '[]'; // at every tick
   return JSON.stringify(policies, (_key, value: unknown) => (typeof value === 'bigint' ? `${String(value)}n` : value));
 }

@@ -27,8 +27,8 @@ export class StepView implements StepListener {
     if (observations !== undefined) this.history.add(nowNs, observations);
   }
 
-  skipped(nowNs: bigint, observations: Observations): boolean {
-    this.history.add(nowNs, observations);
+  skipped(nowNs: bigint, observations: Observations | undefined): boolean {
+    if (observations !== undefined) this.history.add(nowNs, observations);
     return true;
   }
 

@@ -264,10 +264,10 @@ export interface StepReport extends PolicyAnswers {
 export interface StepListener {
   stepped(report: StepReport): void;
   /**
-   * Called at a tick without a pass, with what it has read. Returns whether it can do without: false leads to a pass at
-   * once. Left out: it needs a pass at every tick.
+   * Called at a tick without a pass, with what it has read; undefined: nothing. Returns whether it can do without: false
+   * leads to a pass at once. Left out: it needs a pass at every tick.
    */
-  skipped?(nowNs: bigint, observations: Observations): boolean;
+  skipped?(nowNs: bigint, observations: Observations | undefined): boolean;
   close(): void;
 }
 

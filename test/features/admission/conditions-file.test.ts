@@ -157,6 +157,27 @@ describe('publishing the conditions', () => {
     expect([read().updatedNs, types()]).toEqual([nowNs, ['MemoryPressure']]);
   });
 
+  test('only renews the time where nothing else has changed, and replaces the file at every step', () => {
+    const file = publisher();
+    const nowNs = process.hrtime.bigint();
+    const first = stepped('start', ['MemoryPressure']);
+    file.stepped({ ...first, input: { ...first.input, nowNs: 1n } });
+    const { ino, size } = statSync(path);
+    file.skipped(nowNs);
+    expect([statSync(path).ino, statSync(path).size, read().updatedNs]).toEqual([ino, size, nowNs]);
+    file.stepped(stepped('tick', ['MemoryPressure']));
+    expect(statSync(path).ino).not.toBe(ino);
+  });
+
+  test('is written again after the file was removed', () => {
+    const file = publisher();
+    const first = stepped('start', ['PIDPressure']);
+    file.stepped({ ...first, input: { ...first.input, nowNs: 1n } });
+    rmSync(path);
+    file.skipped(process.hrtime.bigint());
+    expect(types()).toEqual(['PIDPressure']);
+  });
+
   test('is tried again at every tick without a step after the file could not be written', () => {
     const file = publisher();
     const nowNs = process.hrtime.bigint();

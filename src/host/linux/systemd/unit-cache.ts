@@ -5,10 +5,14 @@ import { readUnit, settingCalls, type UnitCall, unitCalls, unitPath, withSetting
 
 /** Units that are read at a time, to leave systemd time for other work. */
 const READING_AT_ONCE = 8;
-/** systemd does not signal `systemctl set-property`, so what that changes is read again: of this many units a tick … */
-const REFRESHED_AT_A_TICK = 4;
+/** systemd does not signal `systemctl set-property`, so what that changes is read again: of this many units, … */
+const REFRESHED_AT_ONCE = 4;
+/** … and of the next ones after this time, … */
+const PAUSE_MS = 10_000;
 /** … once they are this old. */
-const OLD_NS = 60_000_000_000n;
+const OLD_NS = 240_000_000_000n;
+/** The same for what a new unit has made unsure. */
+const UNSURE_OLD_NS = 60_000_000_000n;
 /** All properties are read again once they are this old, or a new unit has appeared. */
 const WHOLLY_OLD_NS = 600_000_000_000n;
 /** systemd answers within milliseconds unless it is in trouble. A decision may wait for less. */
@@ -42,6 +46,8 @@ export class UnitCache {
   #reading = 0;
   /** Readings from before may lack dependencies. */
   #cameAtNs = 0n;
+  /** More are old than were read again. */
+  #pause: NodeJS.Timeout | undefined;
 
   constructor(private readonly link: Pick<BusLink, 'call' | 'renew' | 'up'>) {}
 
@@ -65,13 +71,12 @@ export class UnitCache {
     }
     for (const entry of this.#entries.values()) if (!wanted.has(entry.name)) this.#forget(entry);
     if (this.#isUnanswered(nowNs)) this.link.renew(`no answer within ${String(ANSWERED_WITHIN_NS / 1_000_000_000n)} s`);
-    const aged = [...this.#entries.values()]
-      .filter(({ readAtNs, refreshedAtNs, stale, requestedAtNs }) => {
-        return !stale && readAtNs !== undefined && requestedAtNs === undefined && nowNs - refreshedAtNs >= OLD_NS;
-      })
-      .sort((a, b) => Number(a.refreshedAtNs - b.refreshedAtNs));
-    for (const entry of aged.slice(0, REFRESHED_AT_A_TICK)) this.#refresh(entry, nowNs);
+    if (this.#pause === undefined) this.#refreshOld(nowNs);
     this.readOn();
+  }
+
+  close(): void {
+    clearTimeout(this.#pause);
   }
 
   /** Reads it first; see UnitManager. */
@@ -118,6 +123,20 @@ export class UnitCache {
     if (readAtNs === undefined) return true;
     const isOld = readAtNs < this.#cameAtNs && readAtNs < sureSinceNs;
     return isOld && !(decides && process.hrtime.bigint() - readAtNs < MAX_AWAITED_NS);
+  }
+
+  #refreshOld(nowNs: bigint): void {
+    const isOld = (entry: Entry): boolean => nowNs - entry.refreshedAtNs >= (this.#isUnsure(entry) ? UNSURE_OLD_NS : OLD_NS);
+    const old = [...this.#entries.values()]
+      .filter((entry) => !isStale(entry) && entry.readAtNs !== undefined && isOld(entry))
+      .sort((a, b) => Number(a.refreshedAtNs - b.refreshedAtNs));
+    for (const entry of old.slice(0, REFRESHED_AT_ONCE)) this.#refresh(entry, nowNs);
+    if (old.length <= REFRESHED_AT_ONCE) return;
+    this.#pause = setTimeout(() => {
+      this.#pause = undefined;
+      this.#refreshOld(process.hrtime.bigint());
+      this.readOn();
+    }, PAUSE_MS).unref();
   }
 
   #refresh(entry: Entry, nowNs: bigint): void {

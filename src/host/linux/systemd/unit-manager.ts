@@ -101,6 +101,7 @@ export class SystemdUnits implements UnitManager {
 
   close(): void {
     this.#closed = true;
+    this.#open?.cache.close();
     this.#open?.link.close();
   }
 

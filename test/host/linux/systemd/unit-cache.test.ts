@@ -158,7 +158,7 @@ test('a unit that is not followed any more is forgotten', () => {
   expect(cache.get('a1.target')).toBeDefined();
 });
 
-test('after a minute only values that change without a signal are read again, and everything if a unit has appeared or gone', () => {
+test('after four minutes only values that change without a signal are read again, and everything if a unit has appeared or gone', () => {
   vi.useFakeTimers({ toFake: ['hrtime'] });
   onTestFinished(() => {
     vi.useRealTimers();
@@ -174,8 +174,8 @@ test('after a minute only values that change without a signal are read again, an
     cache.follow(['a.service', 'b.target'], startNs + seconds * SECOND);
     return asked();
   };
-  expect(later(59n)).toEqual([]);
-  expect(later(61n)).toEqual(['Get MemoryMin', 'Get MemoryLow', 'Get ManagedOOMPreference']);
+  expect(later(239n)).toEqual([]);
+  expect(later(241n)).toEqual(['Get MemoryMin', 'Get MemoryLow', 'Get ManagedOOMPreference']);
   for (const { call, done } of link.requested.splice(0)) {
     done({ ok: true, body: [call.body?.[1] === 'ManagedOOMPreference' ? 'omit' : 5n] });
   }
@@ -183,17 +183,17 @@ test('after a minute only values that change without a signal are read again, an
     ...{ memoryMinBytes: 5n, memoryLowBytes: 5n, managedOomPreference: 'omit' },
     ...{ stopsWith: ['c.target'], activeState: 'active', stale: false },
   });
-  expect(later(119n)).toEqual([]);
-  expect(later(122n)).toHaveLength(3);
+  expect(later(480n)).toEqual([]);
+  expect(later(482n)).toHaveLength(3);
   for (const { done } of link.requested.splice(0)) done({ ok: false, name: 'a.UnknownObject', message: '' });
   expect(link.names).toEqual(['a_2eservice']);
   link.answer();
   vi.advanceTimersByTime(1);
   cache.unitAppeared();
-  later(190n);
+  later(545n);
   expect(link.names.sort()).toEqual(['a_2eservice', 'b_2etarget', 'c_2etarget']);
   link.answer();
-  later(1_000n);
+  later(1_500n);
   expect(link.names).toContain('a_2eservice');
 });
 
@@ -269,4 +269,27 @@ test.each<[what: string, times: Record<string, bigint>, since: bigint | undefine
   cache.follow(['a.target'], now());
   link.answer(times);
   expect(cache.get('a.target')?.sinceNs).toBe(since);
+});
+
+test('of many old units four are read again at a time, and the others without being asked for', () => {
+  vi.useFakeTimers({ toFake: ['hrtime', 'setTimeout', 'clearTimeout'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const link = new Link();
+  const cache = new UnitCache(link);
+  cache.follow(names(10), now());
+  for (let round = 0; round < 2; round += 1) link.answer();
+  vi.advanceTimersByTime(60_000);
+  cache.unitAppeared();
+  const rounds = [0, 1, 2, 3].map((round) => {
+    if (round === 0) cache.follow(names(10), now());
+    else vi.advanceTimersByTime(10_000);
+    const asked = link.names.length;
+    link.answer();
+    return asked;
+  });
+  expect(rounds).toEqual([4, 4, 2, 0]);
+  expect(names(10).every((name) => cache.get(name)?.unsure === false)).toBe(true);
+  cache.close();
 });
