@@ -46,7 +46,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   allocatable: 'What all workloads may use together, for the signal allocatableMemory.available.',
   'allocatable.cgroup': 'Cgroup that contains all workloads, e.g. /kubepods.slice.',
   'allocatable.capacity': 'Memory that they may use together, e.g. 8Gi; default: the memory limit of the cgroup.',
-  monitoringInterval: 'Time between two readings while no event arrives, from 100ms to 1h.',
+  monitoringInterval: 'Time between two ticks while no event arrives, from 100ms to 1h.',
   standingOrder: 'The eviction that is prepared, and carried out at a crossing if the main thread has not decided.',
   'standingOrder.after': 'How long after a crossing, up to 1s. 0s: never. Default 500us, with a hook before evictions 5ms.',
   safeMode: 'After several crashes in a row evictd evicts nothing for a while.',

@@ -16,13 +16,13 @@ const MARGIN_NS = 2_000_000_000n;
 
 const seconds = (ns: bigint): string => `${String(Math.round(Number(ns) / 1e8) / 10)} s`;
 
-/** Alive while the last sample of the node is younger than three intervals and a margin. */
+/** Alive while the last tick or pass is younger than three intervals and a margin. */
 export function liveness(status: Status): Probe {
   const ageNs = status.sampleAgeNs();
   if (ageNs === undefined) return { ok: false, lines: ['the node has not been read yet'] };
   const allowedNs = INTERVALS * status.monitoringIntervalNs + MARGIN_NS;
-  const read = `the node was read ${seconds(ageNs)} ago`;
-  return ageNs <= allowedNs ? { ok: true, lines: [read] } : { ok: false, lines: [`${read}, more than ${seconds(allowedNs)}`] };
+  const ticked = `the last tick or pass was ${seconds(ageNs)} ago`;
+  return ageNs <= allowedNs ? { ok: true, lines: [ticked] } : { ok: false, lines: [`${ticked}, more than ${seconds(allowedNs)}`] };
 }
 
 /**

@@ -65,7 +65,7 @@ export interface Latest extends NodeReading {
   readonly config: { readonly taken: boolean; readonly sinceSeconds: number };
   /** Reads it; undefined: no API server is configured. */
   readonly kubernetes: () => KubernetesStatus | undefined;
-  /** Time since the last sample of the node; undefined: never sampled. */
+  /** Time since the last tick or pass; undefined: there was none. */
   readonly sampleAgeNs: () => bigint | undefined;
 }
 

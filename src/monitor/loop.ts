@@ -142,6 +142,7 @@ export class Monitor {
       else this.#schedule();
       return;
     }
+    this.#quiet.passes(atNs);
     this.#reclaims.useLastReadings();
     // Samplers watch what is free: at rest only a failure, or a threshold that is met, is news.
     this.lookAtFilesystems(() => source !== 'tick' || this.#isAwaited() || !this.#quiet.isSteady(this.policy, this.#state));

@@ -8,13 +8,15 @@ import type { Heartbeat, Node, NotifierState, SourceProblem, StepListener, Workl
 import type { PolicyPort } from './ports/policy-port.js';
 import type { Reporter } from './reporter.js';
 
-/** One of this many ticks looks at the node: its limits and its cgroups may have changed. */
+/** One of this many ticks looks at the node, because its limits and its cgroups may have changed, … */
 const LOOK_EVERY = 6;
-/** One of this many makes a pass in any case. It retries what has failed, and finds what no notifier reports. */
-const PASS_EVERY = 5 * LOOK_EVERY;
+/** … and one for which the last one is so long ago. */
+const LOOK_NS = 60_000_000_000n;
+/** A pass is made instead of one of this many looks. It retries what has failed, and finds what no notifier reports. */
+const PASS_EVERY = 5;
 
 interface QuietTicksParts {
-  readonly node: Pick<Node, 'steady' | 'read'>;
+  readonly node: Pick<Node, 'steady' | 'read' | 'requestFilesystems'>;
   readonly policies?: Pick<PolicyPort, 'read' | 'bytesPerSecond' | 'watchedPressure'>;
   readonly workloads: Pick<WorkloadSource, 'refresh'>;
   readonly reporter: Pick<Reporter, 'skipped' | 'sampled'>;
@@ -24,7 +26,12 @@ interface QuietTicksParts {
 
 /** Ticks and looks at policies without a pass, while nothing is near to happen: a notifier wakes if that changes. */
 export class QuietTicks {
-  #skipped = 0;
+  /** Ticks since the last look, … */
+  #ticks = 0;
+  /** … the time of the look or of a pass instead, … */
+  #lookedNs = 0n;
+  /** … and looks since the last tick with a pass. */
+  #looks = 0;
   #isWatched = false;
   #policiesAtNs: bigint | undefined;
 
@@ -34,28 +41,43 @@ export class QuietTicks {
   ) {}
 
   armed({ thresholds }: Pick<Policy, 'thresholds'>, notifiers: readonly NotifierState[], problems: readonly SourceProblem[]): void {
-    this.#skipped = 0;
     const live = new Set(notifiers.filter((notifier) => notifier.live).map(({ signal }) => signal));
     const isEachLive = notifiers.every((notifier) => notifier.live || !notifier.essential);
     this.#isWatched = isEachLive && problems.length === 0 && thresholds.flatMap(operandsOf).every(({ signal }) => live.has(signal));
   }
 
+  /** A tick makes a pass. */
+  passes(nowNs: bigint): void {
+    this.#ticks = 0;
+    this.#looks = 0;
+    this.#lookedNs = nowNs;
+  }
+
   /** Does what a tick without a pass does. Returns false if it needs a pass. */
   tickWithoutPass(policy: Pick<Policy, 'localStorageCapacityIsolation'>, state: State, nowNs: bigint): boolean {
-    const { node, workloads, reporter, heartbeat } = this.parts;
-    if (!this.#isWatched || this.#skipped + 1 >= PASS_EVERY || !isCalm(state)) return false;
-    if (node.steady === undefined || policy.localStorageCapacityIsolation) return false;
+    const { node, reporter, heartbeat } = this.parts;
+    if (!this.#isWatched || node.steady === undefined || policy.localStorageCapacityIsolation || !isCalm(state)) return false;
     let observations: Observations | undefined;
-    if ((this.#skipped + 1) % LOOK_EVERY === 0) {
-      observations = node.steady();
+    if (this.#ticks + 1 >= LOOK_EVERY || nowNs - this.#lookedNs >= LOOK_NS) {
+      observations = this.#looks + 1 < PASS_EVERY ? node.steady() : undefined;
       if (observations === undefined) return false;
-      workloads.refresh();
+      this.#look(nowNs);
+    } else {
+      this.#ticks += 1;
     }
     if (!this.#listenersAgree(nowNs, observations)) return false;
-    this.#skipped += 1;
     reporter.skipped();
     heartbeat.beat(nowNs);
     return true;
+  }
+
+  #look(nowNs: bigint): void {
+    const { node, workloads } = this.parts;
+    this.#ticks = 0;
+    this.#looks += 1;
+    this.#lookedNs = nowNs;
+    node.requestFilesystems(); // for policies and clients; a threshold has a sampler
+    workloads.refresh();
   }
 
   /** Whether a pass now would find nothing else than the last one. Reads the node. */

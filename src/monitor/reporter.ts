@@ -126,7 +126,7 @@ export class Reporter {
     );
   }
 
-  /** A tick has read the node and made no pass. */
+  /** A tick has made no pass. */
   skipped(): void {
     this.#metrics.skipped();
   }

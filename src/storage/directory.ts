@@ -1,4 +1,4 @@
-import { closeSync, constants, mkdirSync, openSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errnoName } from '../errors.js';
@@ -65,12 +65,12 @@ export function replaceFileSync(path: string, text: string, mode: number): void 
   }
 }
 
-/** Windows has neither. */
+/** Windows has no flags for links and for files that may block. */
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as { readonly O_NOFOLLOW?: number; readonly O_NONBLOCK?: number };
 
 /**
- * Writes over a file that has a text of this length: cheaper than to replace it, but a reader may see parts of both. Does
- * not follow links or wait.
+ * Writes over a regular file of exactly this length that has no other name: cheaper than to replace it, but a reader may
+ * see parts of both. Does not follow links or wait.
  *
  * @returns whether it is written; if not, the file has to be replaced
  */
@@ -78,7 +78,9 @@ export function overwriteSync(path: string, text: string): boolean {
   let descriptor: number | undefined;
   try {
     descriptor = openSync(path, constants.O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
-    return writeSync(descriptor, text, 0) === Buffer.byteLength(text);
+    const file = fstatSync(descriptor);
+    const bytes = Buffer.byteLength(text);
+    return file.isFile() && file.nlink === 1 && file.size === bytes && writeSync(descriptor, text, 0) === bytes;
   } catch {
     return false;
   } finally {

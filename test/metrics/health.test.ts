@@ -32,9 +32,15 @@ describe('the health check /healthz', () => {
   const read = (it: Status): void => it.observe(BOTH, THRESHOLDS);
   test.each<[rule: string, ageNs: bigint, fill: (status: Status) => void, ok: boolean, line: string]>([
     ['is not ok before the first reading', 0n, () => undefined, false, 'the node has not been read yet'],
-    ['just read', 0n, read, true, 'the node was read 0 s ago'],
-    ['three intervals and the margin are allowed', 32n * SECOND, read, true, 'the node was read 32 s ago'],
-    ['is not ok after too many missed ticks', 32n * SECOND + SECOND / 10n, read, false, 'the node was read 32.1 s ago, more than 32 s'],
+    ['just read', 0n, read, true, 'the last tick or pass was 0 s ago'],
+    ['three intervals and the margin are allowed', 32n * SECOND, read, true, 'the last tick or pass was 32 s ago'],
+    [
+      'is not ok after too many missed ticks',
+      32n * SECOND + SECOND / 10n,
+      read,
+      false,
+      'the last tick or pass was 32.1 s ago, more than 32 s',
+    ],
   ])('%s', (_rule, ageNs, fill, ok, line) => {
     expect(liveness(status(ageNs, fill))).toEqual({ ok, lines: [line] });
   });
@@ -157,6 +163,6 @@ describe('the readiness check /readyz', () => {
   });
 
   test('is not ok without a recent sample', () => {
-    expect(readiness(status(60n * SECOND, guarding))).toEqual({ ok: false, lines: ['the node was read 60 s ago, more than 32 s'] });
+    expect(readiness(status(60n * SECOND, guarding))).toEqual({ ok: false, lines: ['the last tick or pass was 60 s ago, more than 32 s'] });
   });
 });

@@ -60,7 +60,7 @@ test('/healthz and /readyz follow the loop', async () => {
   const { port, status } = await started();
   expect(await ask(port, '/healthz')).toMatchObject({ code: 503, body: 'not ok\nthe node has not been read yet\n' });
   status.observe({ observed: new Map(), missing: new Map([['memory.available', 'ENOENT']]) }, [threshold('memory.available', '100Mi')]);
-  expect(await ask(port, '/healthz')).toMatchObject({ code: 200, body: 'ok\nthe node was read 0 s ago\n' });
+  expect(await ask(port, '/healthz')).toMatchObject({ code: 200, body: 'ok\nthe last tick or pass was 0 s ago\n' });
   expect(await ask(port, '/readyz')).toMatchObject({ code: 503, body: 'not ok\nmemory.available cannot be read: ENOENT\n' });
   status.observe(observations(0n, { 'memory.available': 5n }), [threshold('memory.available', '100Mi')]);
   expect(await ask(port, '/readyz')).toMatchObject({ code: 200, body: 'ok\n' });

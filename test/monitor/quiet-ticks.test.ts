@@ -22,7 +22,7 @@ const nothing = { observed: new Map(), missing: new Map() } as const;
 const quietTicks = (rest: Partial<ConstructorParameters<typeof QuietTicks>[0]> = {}): QuietTicks =>
   new QuietTicks(
     {
-      node: { steady: () => nothing, read: () => nothing },
+      node: { steady: () => nothing, read: () => nothing, requestFilesystems: () => undefined },
       workloads: { refresh: () => undefined },
       reporter: { skipped: () => undefined, sampled: () => undefined },
       heartbeat: { beat: () => undefined },
@@ -79,17 +79,38 @@ test('every tick makes a pass where workloads have limits of local storage', () 
   expect(quiet.tickWithoutPass(policy([memory], { localStorageCapacityIsolation: true }), initialState, 0n)).toBe(false);
 });
 
-test('the thirtieth tick makes a pass, and arming restarts the count', () => {
+test('the thirtieth tick makes a pass, and only a tick with a pass restarts the count', () => {
   const quiet = quietTicks();
   const skipped = (): number => {
     let ticks = 0;
-    while (quiet.tickWithoutPass(policy([memory]), initialState, 0n)) ticks += 1;
+    while (quiet.tickWithoutPass(policy([memory]), initialState, 0n)) {
+      ticks += 1;
+      quiet.armed({ thresholds: [memory] }, [sampler], []); // as after a wake that decides nothing
+    }
     return ticks;
   };
   quiet.armed({ thresholds: [memory] }, [sampler], []);
   expect(skipped()).toBe(29);
-  quiet.armed({ thresholds: [memory] }, [sampler], []);
+  expect(skipped()).toBe(0);
+  quiet.passes(0n);
   expect(skipped()).toBe(29);
+});
+
+test('with ticks a minute apart each looks at the node and its filesystems, and the fifth makes a pass', () => {
+  const MINUTE = 60_000_000_000n;
+  const done: string[] = [];
+  const node = {
+    steady: () => (done.push('node'), nothing),
+    read: () => nothing,
+    requestFilesystems: () => void done.push('filesystems'),
+  };
+  const quiet = quietTicks({ node, workloads: { refresh: () => void done.push('workloads') } });
+  quiet.armed({ thresholds: [memory] }, [sampler], []);
+  quiet.passes(0n);
+  const made = [1n, 2n, 3n, 4n, 5n].map((minutes) => quiet.tickWithoutPass(policy([memory]), initialState, minutes * MINUTE));
+  expect(made).toEqual([true, true, true, true, false]);
+  const look = ['node', 'filesystems', 'workloads'];
+  expect(done).toEqual([...look, ...look, ...look, ...look]);
 });
 
 const watchedPressure: ReadonlySet<string> = new Set(['memory.pressure.full']);
@@ -136,7 +157,7 @@ test.each([
   [true, 12_000_000_010n],
   [false, 2_000_000_010n],
 ])('a policy on less memory than a threshold is judged later while the notifier is live: %s', (live, atNs) => {
-  const node = { read: () => observations(0n, { 'memory.available': 300n * Mi }) };
+  const node = { requestFilesystems: () => undefined, read: () => observations(0n, { 'memory.available': 300n * Mi }) };
   const quiet = quietTicks({ node, policies });
   quiet.armed({ thresholds: [memory] }, [{ ...sampler, live }], []);
   const below = { name: 'p', when: condition('memory.available < 100Mi', 'node'), forNs: 0n, cooldownNs: 0n, then: [NOTIFY] };

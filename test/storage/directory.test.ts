@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeDirectory, makeDirectorySync, overwriteSync, replaceFileSync } from '../../src/storage/directory.js';
@@ -73,7 +73,11 @@ test('a file is overwritten where it is; what is no such file is left to be repl
   const { ino } = statSync(at('file'));
   symlinkSync(at('file'), at('link'));
   execFileSync('mkfifo', [at('fifo')]);
-  expect(['missing', 'link', 'fifo'].map((name) => overwriteSync(at(name), 'x'))).toEqual([false, false, false]);
+  writeFileSync(at('longer'), 'longer');
+  writeFileSync(at('named'), 'x');
+  linkSync(at('named'), at('twice'));
+  const others = ['missing', 'link', 'fifo', 'longer', 'named'];
+  expect(others.map((name) => overwriteSync(at(name), 'x'))).toEqual(others.map(() => false));
   expect([readFileSync(at('file'), 'utf8'), existsSync(at('missing'))]).toEqual(['before', false]);
   expect(overwriteSync(at('file'), 'beyond')).toBe(true);
   expect([readFileSync(at('file'), 'utf8'), statSync(at('file')).ino]).toEqual(['beyond', ino]);

@@ -36,7 +36,7 @@ export interface NodeQuery {
 }
 
 const FORMAT = 1;
-/** Of 2^63 ns. */
+/** Decimal digits of 2^63. */
 const DIGITS = 19;
 /** The number of intervals without an update after which the conditions are unknown. */
 const INTERVALS = 3n;

@@ -26,6 +26,7 @@ export class UnitPolicies implements StepListener {
   }
 
   skipped(nowNs: bigint): boolean {
+    this.managedOom()?.look(nowNs);
     this.#look(nowNs, false);
     return true;
   }

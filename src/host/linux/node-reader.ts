@@ -33,7 +33,7 @@ export interface NodeParts {
   readonly filesystems: FilesystemPaths;
   readonly thresholds: readonly Threshold[];
   readonly memory: MemorySource;
-  /** Asked at each tick: other memory that counts from now on; undefined: the same. Left out: always the same. */
+  /** Asked at a look and a pass: other memory that counts from now on; undefined: the same. Left out: always the same. */
   readonly changedMemory?: (() => Pick<NodeParts, 'memory' | 'notifiers'> | undefined) | undefined;
   readonly pids: KernelSource<LevelReading | Missing>;
   readonly oomKills: OomKillCounter;
@@ -59,6 +59,8 @@ export class LinuxNodeReader implements LinuxNode {
   #lookAtNs: bigint | undefined;
   /** Those of the last pass, if `steady` has made it. */
   #steadyCapacities: string | undefined;
+  /** What `steady` has found to count from now on, until the next arming. */
+  #changed: ReturnType<NonNullable<NodeParts['changedMemory']>>;
   readonly #filesystems: Filesystems;
   #placed: FilesystemPaths;
   #seenFilesystems: FilesystemsSeen;
@@ -140,8 +142,7 @@ export class LinuxNodeReader implements LinuxNode {
     this.#ask([...operands.map(({ signal }) => signal), ...alsoRead]);
     const others = [this.#parts.own.arm(thresholds, onWake), this.#armSamplers(operands, onWake)].includes(true);
     const armed = this.#arm(memory, notifiers, thresholds, onWake) || others;
-    if ('missing' in allocatable) return armed;
-    return this.#arm(allocatable.memory, allocatable.notifiers, thresholds, onWake) || armed;
+    return 'missing' in allocatable ? armed : this.#arm(allocatable.memory, allocatable.notifiers, thresholds, onWake) || armed;
   }
 
   #ask(signals: readonly Signal[]): void {
@@ -202,6 +203,8 @@ export class LinuxNodeReader implements LinuxNode {
   }
 
   steady(): Observations | undefined {
+    this.#changed = this.#parts.changedMemory?.() ?? this.#changed;
+    if (this.#changed !== undefined) return undefined;
     const before = this.#steadyCapacities ?? this.#capacities();
     this.#readPass();
     this.#steadyCapacities = this.#capacities();
@@ -223,7 +226,8 @@ export class LinuxNodeReader implements LinuxNode {
   }
 
   #followMemory(): void {
-    const changed = this.#parts.changedMemory?.();
+    const changed = this.#parts.changedMemory?.() ?? this.#changed;
+    this.#changed = undefined;
     if (changed === undefined) return;
     this.#parts.notifiers.close();
     this.#pass.close();
@@ -249,11 +253,8 @@ export class LinuxNodeReader implements LinuxNode {
     return devices.flatMap(({ roles, available, inodesFree }) =>
       roles.flatMap((role): [Signal, Observation | Missing][] => {
         if (role !== 'nodefs' && this.#parts.filesystems[role] === undefined && !this.#requestedRoles.has(role)) return [];
-        const missing = this.#isAwaited(role)
-          ? AWAITED
-          : role === 'containerfs' && unsupported !== undefined
-            ? { missing: unsupported }
-            : undefined;
+        const refusal = role === 'containerfs' && unsupported !== undefined ? { missing: unsupported } : undefined;
+        const missing = this.#isAwaited(role) ? AWAITED : refusal;
         return [
           [signalOf(role, 'available'), missing ?? available],
           [signalOf(role, 'inodesFree'), missing ?? inodesFree],

@@ -159,7 +159,7 @@ export const NODE_METRICS: readonly ReadMetric[] = [
     (_latest, own) => own.memoryNodes().map(({ node, capacityBytes }) => [Number(capacityBytes), String(node)]),
     ['memory_node'],
   ),
-  gauge('evictd_sample_age_seconds', 'Time since the last sample of the node, at the time of the scrape.', ({ sampleAgeNs }) => {
+  gauge('evictd_sample_age_seconds', 'Time since the last tick or pass, at the time of the scrape.', ({ sampleAgeNs }) => {
     const ageNs = sampleAgeNs();
     return [[ageNs === undefined ? undefined : Number(ageNs) / 1e9]];
   }),

@@ -29,7 +29,7 @@ export interface EvictionOf {
 export interface Metrics {
   /** The readings of a pass. They are kept, not copied. */
   observe(observations: Observations, thresholds: readonly Threshold[]): void;
-  /** A tick has read the node and made no pass. */
+  /** A tick has made no pass. */
   skipped(): void;
   /** The readings for a scrape: no pass has read them. `observations` left out: those of the last pass are recent. */
   renewed(stalls: readonly Stall[], observations?: Observations): void;

@@ -98,8 +98,8 @@ export interface WorkloadSource {
    */
   candidates(reading?: CandidateReading): Candidates;
   /**
-   * Updates what seldom changes, such as evictd's own cgroup, so that `candidates` need not. Called at every tick.
-   * Never throws.
+   * Updates what seldom changes, such as evictd's own cgroup, so that `candidates` need not. Called at every pass and
+   * look. Never throws.
    */
   refresh(): void;
   /**

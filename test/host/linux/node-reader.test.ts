@@ -107,6 +107,19 @@ test('from the tick on at which other memory counts, it is read, watched, and co
   expect(node.countsKernelMemory).toBe(true);
 });
 
+test('a node whose other memory counts from now on is not steady, and the next arming follows it', () => {
+  const { node, show, change } = openNode();
+  const hard = threshold('memory.available', '10Mi');
+  node.arm([hard], () => undefined);
+  show('limited/memory.current', `${String(20 * MIB)}\n`);
+  show('limited/memory.stat', 'inactive_file 0\nanon 0\nfile 0\n');
+  show('limited/memory.max', `${String(64 * MIB)}\n`);
+  change();
+  expect([node.steady(), node.steady()]).toEqual([undefined, undefined]);
+  expect(node.arm([hard], () => undefined)).toBe(true);
+  expect(node.read().observed.get('memory.available')?.capacity).toBe(BigInt(64 * MIB));
+});
+
 test('has a signal that only a policy needs: that of a filesystem that is not named, and why allocatable memory has no value', async () => {
   const { node } = openNode();
   const read = () => {

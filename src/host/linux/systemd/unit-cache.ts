@@ -5,14 +5,14 @@ import { readUnit, settingCalls, type UnitCall, unitCalls, unitPath, withSetting
 
 /** Units that are read at a time, to leave systemd time for other work. */
 const READING_AT_ONCE = 8;
-/** systemd does not signal `systemctl set-property`, so what that changes is read again: of this many units, … */
+/** Units that are read again at a time because they are old: systemd does not signal `systemctl set-property`. */
 const REFRESHED_AT_ONCE = 4;
-/** … and of the next ones after this time, … */
+/** The pause before the next of them. */
 const PAUSE_MS = 10_000;
-/** … once they are this old. */
+/** When a workload is read again. On v2 the cgroup itself has what it needs at a decision. */
 const OLD_NS = 240_000_000_000n;
-/** The same for what a new unit has made unsure. */
-const UNSURE_OLD_NS = 60_000_000_000n;
+/** When a unit is read again that only stops with others, or that a new unit has made unsure. */
+const SOON_OLD_NS = 60_000_000_000n;
 /** All properties are read again once they are this old, or a new unit has appeared. */
 const WHOLLY_OLD_NS = 600_000_000_000n;
 /** systemd answers within milliseconds unless it is in trouble. A decision may wait for less. */
@@ -43,10 +43,11 @@ interface Entry {
 export class UnitCache {
   readonly #entries = new Map<string, Entry>();
   readonly #namesByPath = new Map<string, string>();
+  #named: ReadonlySet<string> = new Set();
   #reading = 0;
   /** Readings from before may lack dependencies. */
   #cameAtNs = 0n;
-  /** More are old than were read again. */
+  /** Set while more old units wait to be read again. */
   #pause: NodeJS.Timeout | undefined;
 
   constructor(private readonly link: Pick<BusLink, 'call' | 'renew' | 'up'>) {}
@@ -58,7 +59,8 @@ export class UnitCache {
   }
 
   /** Follows these and their dependencies, and no others. */
-  follow(names: Iterable<string>, nowNs: bigint): void {
+  follow(names: ReadonlySet<string>, nowNs: bigint): void {
+    this.#named = names;
     const wanted = new Set<string>();
     const add = (name: string): void => {
       if (wanted.has(name)) return;
@@ -126,7 +128,10 @@ export class UnitCache {
   }
 
   #refreshOld(nowNs: bigint): void {
-    const isOld = (entry: Entry): boolean => nowNs - entry.refreshedAtNs >= (this.#isUnsure(entry) ? UNSURE_OLD_NS : OLD_NS);
+    const isOld = (entry: Entry): boolean => {
+      const isSoon = this.#isUnsure(entry) || !this.#named.has(entry.name);
+      return nowNs - entry.refreshedAtNs >= (isSoon ? SOON_OLD_NS : OLD_NS);
+    };
     const old = [...this.#entries.values()]
       .filter((entry) => !isStale(entry) && entry.readAtNs !== undefined && isOld(entry))
       .sort((a, b) => Number(a.refreshedAtNs - b.refreshedAtNs));

@@ -42,7 +42,7 @@ const now = (): bigint => process.hrtime.bigint();
 function read(): { link: Link; cache: UnitCache } {
   const link = new Link();
   const cache = new UnitCache(link);
-  cache.follow(['a.target'], now());
+  cache.follow(new Set(['a.target']), now());
   link.answer();
   return { link, cache };
 }
@@ -50,7 +50,7 @@ function read(): { link: Link; cache: UnitCache } {
 test('at most eight units are read at a time, and all in the end', () => {
   const link = new Link();
   const cache = new UnitCache(link);
-  cache.follow(names(20), now());
+  cache.follow(new Set(names(20)), now());
   expect(link.names).toHaveLength(8);
   for (let round = 0; round < 3; round += 1) link.answer();
   expect(names(20).every((name) => cache.get(name)?.stale === false)).toBe(true);
@@ -60,16 +60,16 @@ test('after ten seconds without an answer the connection is renewed, and everyth
   const link = new Link();
   const cache = new UnitCache(link);
   const startNs = now();
-  cache.follow(names(20), startNs);
-  cache.follow(names(20), startNs + 9n * SECOND);
+  cache.follow(new Set(names(20)), startNs);
+  cache.follow(new Set(names(20)), startNs + 9n * SECOND);
   expect(link.renewed).toEqual([]);
-  cache.follow(names(20), now() + 11n * SECOND);
+  cache.follow(new Set(names(20)), now() + 11n * SECOND);
   expect(link.renewed).toHaveLength(1);
   cache.allChanged();
   cache.readOn();
   for (let round = 0; round < 6; round += 1) link.answer();
   expect(names(20).every((name) => cache.get(name)?.stale === false)).toBe(true);
-  cache.follow(names(20), now());
+  cache.follow(new Set(names(20)), now());
   expect(link.renewed).toHaveLength(1);
 });
 
@@ -105,7 +105,7 @@ test('a new unit may depend on a known one, so earlier readings are unsure, and 
 test('a reading from before a new unit is unsure whenever its answer comes', () => {
   const link = new Link();
   const cache = new UnitCache(link);
-  cache.follow(['a.target'], now());
+  cache.follow(new Set(['a.target']), now());
   cache.unitAppeared();
   link.answer();
   expect(cache.get('a.target')?.unsure).toBe(true);
@@ -134,7 +134,7 @@ test('a decision waits neither without a connection nor for a lost answer', () =
 test('units that depend on a needed unit matter only where that one may be stopped when it is not needed', () => {
   const link = new Link();
   const cache = new UnitCache(link);
-  cache.follow(['a.target'], now());
+  cache.follow(new Set(['a.target']), now());
   link.answer({ Wants: ['everybodys.target', 'own.target', 'a.slice'] });
   expect(link.names).toEqual(['everybodys_2etarget', 'own_2etarget']);
   const [everybodys, own] = link.requested.splice(0);
@@ -144,16 +144,16 @@ test('units that depend on a needed unit matter only where that one may be stopp
   own?.done(active({ StopWhenUnneeded: true, WantedBy: ['a.target', 'e.target'], RequiredBy: ['f.target'] }));
   expect(link.names.sort()).toEqual(['e_2etarget', 'f_2etarget']);
   link.answer();
-  cache.follow(['a.target'], now());
+  cache.follow(new Set(['a.target']), now());
   expect(['everybodys.target', 'own.target', 'e.target', 'f.target'].every((name) => cache.get(name) !== undefined)).toBe(true);
 });
 
 test('a unit that is not followed any more is forgotten', () => {
   const link = new Link();
   const cache = new UnitCache(link);
-  cache.follow(names(2), now());
+  cache.follow(new Set(names(2)), now());
   link.answer();
-  cache.follow(['a1.target'], now());
+  cache.follow(new Set(['a1.target']), now());
   expect(cache.get('a0.target')).toBeUndefined();
   expect(cache.get('a1.target')).toBeDefined();
 });
@@ -166,12 +166,12 @@ test('after four minutes only values that change without a signal are read again
   const link = new Link();
   const cache = new UnitCache(link);
   const startNs = now();
-  cache.follow(['a.service', 'b.target'], startNs);
+  cache.follow(new Set(['a.service', 'b.target']), startNs);
   link.answer({ RequiredBy: ['c.target'] });
   link.answer();
   const asked = (): string[] => link.requested.map(({ call: { member, body = [] } }) => [member, ...body.slice(1)].join(' '));
   const later = (seconds: bigint): string[] => {
-    cache.follow(['a.service', 'b.target'], startNs + seconds * SECOND);
+    cache.follow(new Set(['a.service', 'b.target']), startNs + seconds * SECOND);
     return asked();
   };
   expect(later(239n)).toEqual([]);
@@ -266,7 +266,7 @@ test.each<[what: string, times: Record<string, bigint>, since: bigint | undefine
 ])('the time since which a unit runs: %s', (_what, times, since) => {
   const link = new Link();
   const cache = new UnitCache(link);
-  cache.follow(['a.target'], now());
+  cache.follow(new Set(['a.target']), now());
   link.answer(times);
   expect(cache.get('a.target')?.sinceNs).toBe(since);
 });
@@ -278,12 +278,12 @@ test('of many old units four are read again at a time, and the others without be
   });
   const link = new Link();
   const cache = new UnitCache(link);
-  cache.follow(names(10), now());
+  cache.follow(new Set(names(10)), now());
   for (let round = 0; round < 2; round += 1) link.answer();
   vi.advanceTimersByTime(60_000);
   cache.unitAppeared();
   const rounds = [0, 1, 2, 3].map((round) => {
-    if (round === 0) cache.follow(names(10), now());
+    if (round === 0) cache.follow(new Set(names(10)), now());
     else vi.advanceTimersByTime(10_000);
     const asked = link.names.length;
     link.answer();
@@ -291,5 +291,30 @@ test('of many old units four are read again at a time, and the others without be
   });
   expect(rounds).toEqual([4, 4, 2, 0]);
   expect(names(10).every((name) => cache.get(name)?.unsure === false)).toBe(true);
+  expect(vi.getTimerCount()).toBe(0);
+  vi.advanceTimersByTime(60_000);
+  cache.unitAppeared();
+  cache.follow(new Set(names(10)), now());
+  expect(vi.getTimerCount()).toBe(1);
   cache.close();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('a unit that only stops with a workload is asked again after a minute: a decision does not read its cgroup', () => {
+  vi.useFakeTimers({ toFake: ['hrtime'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const link = new Link();
+  const cache = new UnitCache(link);
+  const startNs = now();
+  cache.follow(new Set(['a.service']), startNs);
+  link.answer({ RequiredBy: ['c.service'] });
+  link.answer();
+  const later = (seconds: bigint): Set<string> => {
+    cache.follow(new Set(['a.service']), startNs + seconds * SECOND);
+    return new Set(link.requested.map(({ call }) => call.path));
+  };
+  expect(later(59n)).toEqual(new Set());
+  expect(later(61n)).toEqual(new Set([unitPath('c.service')]));
 });
