@@ -201,7 +201,7 @@ export interface OomRecord {
  *
  * The period is a quarter of the time to the nearest limit at the highest rate seen, taken for at least
  * `maxRatePerSecond` and at most eight times that, within [minPeriodMs, maxPeriodMs] (1 and 10,000). While sixteen
- * times the recent rate would not reach the limit in that time, it is at least `restPeriodMs` and a third of the time
+ * times the recent rate would not reach the limit in that time, it is at least `restPeriodMs` and a quarter of the time
  * at `restRatePerSecond`. Beyond a limit it is at most 100 ms. A transient failure (ENOMEM; any of a filesystem) only
  * costs its sample. GONE when a file becomes unreadable or the `filesystem` was closed (EBADF). Throws where a file or
  * key is missing at the start. While a filesystem hangs there are no samples.

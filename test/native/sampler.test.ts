@@ -255,13 +255,13 @@ describe('the period of the sampler', () => {
     ['is not shortened by an idle time', 0, [4000], 1000, { restPeriodMs: 300 }],
     ['is not longer than the longest because of an idle time', 0, [1], 50, { restPeriodMs: 300, maxPeriodMs: 50 }],
     ['is not longer than beyond a limit because of an idle time', 1000, [500, 1001], 100, { restPeriodMs: 300 }],
-    ['for an idle value is a third of the time at the rate at which it may begin to rise', 0, [1500], 1000, { restRatePerSecond: 500 }],
+    ['for an idle value allows for the rate at which it may begin to rise', 0, [1000], 500, { restRatePerSecond: 500 }],
     [
       'for an idle value is its idle time, if that is later than its rate allows',
       0,
-      [1500],
-      1200,
-      { restRatePerSecond: 500, restPeriodMs: 1200 },
+      [1000],
+      600,
+      { restRatePerSecond: 500, restPeriodMs: 600 },
     ],
     ['for an idle value is no shorter than at the assumed rate', 0, [1000], 250, { restRatePerSecond: 5000 }],
   ])('%s', async (_rule, value, limits, periodMs, options) => {

@@ -6,7 +6,7 @@
 namespace evictd {
 
 // The time to the next sample. A quarter of the time to the limit notices a crossing in time even at four times the
-// assumed rate. From a rest a third is enough: huge pages fill memory three times as fast as what was measured.
+// assumed rate.
 struct SamplingPeriod {
   // Beyond a limit a late sample misses nothing, because readers report the value (LimitSides::Seen). This is how soon
   // the way back is noticed.
@@ -21,8 +21,8 @@ struct SamplingPeriod {
 
   // `distance` to the next limit, and seconds to it at the assumed rate and at the recent one; infinity: no limit.
   uint64_t For(double distance, double seconds, double recent_seconds) const {
-    const uint64_t rest = rest_per_second > 0 ? std::max(rest_ns, Part(3, distance / rest_per_second)) : rest_ns;
-    return std::max(Part(4, seconds), std::min(rest, Part(4, recent_seconds)));
+    const uint64_t rest = rest_per_second > 0 ? std::max(rest_ns, Quarter(distance / rest_per_second)) : rest_ns;
+    return std::max(Quarter(seconds), std::min(rest, Quarter(recent_seconds)));
   }
 
   // Beyond a limit; another may follow.
@@ -39,8 +39,8 @@ struct SamplingPeriod {
   bool Distant(double seconds) const { return seconds * 1e9 >= 4 * static_cast<double>(minimum_ns); }
 
  private:
-  uint64_t Part(int parts, double seconds) const {
-    const double ns = seconds * 1e9 / parts;
+  uint64_t Quarter(double seconds) const {
+    const double ns = seconds * 1e9 / 4;
     if (!(ns < static_cast<double>(maximum_ns))) return maximum_ns;
     return std::max(minimum_ns, static_cast<uint64_t>(std::max(ns, 0.0)));
   }

@@ -5,8 +5,8 @@ import type { Binding } from '../../../native/binding.js';
 export type FilledUnit = 'memory' | 'disk' | 'inodes' | 'processes';
 
 /**
- * Rates in units per second. The sampler looks after a quarter of the time to a limit at these rates, at rest after a third.
- * So it is in time for what fills three times as fast: with huge pages memory fills so much faster than with 4 KiB pages.
+ * Rates in units per second. The sampler looks after a quarter of the time to a limit at these rates, so that it is in time
+ * for what fills four times as fast: with huge pages memory fills three times as fast as with 4 KiB pages.
  */
 export interface FillRates {
   /** The rate until the sampler has seen a higher one. */
@@ -23,11 +23,11 @@ const INODES_PER_CORE = 200_000;
 const PROCESSES_PER_CORE = 30_000;
 /**
  * A disk does not kill: a filesystem that begins to fill at memory speed, into the page cache, may be seen late. It is
- * seen in time at the rate of a fast disk, which is three times this.
+ * seen in time at the rate of a fast disk, which is four times this.
  */
-const DISK = { bytesAtRest: 333e6, inodesAtRest: 33_000, periodMs: 1_000 };
+const DISK = { bytesAtRest: 250e6, inodesAtRest: 25_000, periodMs: 1_000 };
 
-/** How fast memory fills at most when it begins to, in bytes per second: faster than with huge pages on one core. */
+/** The fastest fill of memory that begins at rest and is seen in time, in bytes per second. */
 export function fastestFill(native: Pick<Binding, 'measureFill'>): number {
   return 4 * fillRates(native, 'memory').restRatePerSecond;
 }
