@@ -38,6 +38,13 @@ class Link {
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `a${String(index)}.target`);
 const now = (): bigint => process.hrtime.bigint();
 
+function fakeTime(...toFake: ('hrtime' | 'setTimeout' | 'clearTimeout')[]): void {
+  vi.useFakeTimers({ toFake });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+}
+
 /** One that follows a.target, and has read it. */
 function read(): { link: Link; cache: UnitCache } {
   const link = new Link();
@@ -159,10 +166,7 @@ test('a unit that is not followed any more is forgotten', () => {
 });
 
 test('after four minutes only values that change without a signal are read again, and everything if a unit has appeared or gone', () => {
-  vi.useFakeTimers({ toFake: ['hrtime'] });
-  onTestFinished(() => {
-    vi.useRealTimers();
-  });
+  fakeTime('hrtime');
   const link = new Link();
   const cache = new UnitCache(link);
   const startNs = now();
@@ -211,10 +215,7 @@ test('a delayed reading is awaited from its start', () => {
 });
 
 test('a reading begun during a decision is sure for that decision, however late the answer and whatever unit appears', () => {
-  vi.useFakeTimers({ toFake: ['hrtime'] });
-  onTestFinished(() => {
-    vi.useRealTimers();
-  });
+  fakeTime('hrtime');
   const { link, cache } = read();
   vi.advanceTimersByTime(1_000);
   const sinceNs = now();
@@ -272,10 +273,7 @@ test.each<[what: string, times: Record<string, bigint>, since: bigint | undefine
 });
 
 test('of many old units four are read again at a time, and the others without being asked for', () => {
-  vi.useFakeTimers({ toFake: ['hrtime', 'setTimeout', 'clearTimeout'] });
-  onTestFinished(() => {
-    vi.useRealTimers();
-  });
+  fakeTime('hrtime', 'setTimeout', 'clearTimeout');
   const link = new Link();
   const cache = new UnitCache(link);
   cache.follow(new Set(names(10)), now());
@@ -301,13 +299,10 @@ test('of many old units four are read again at a time, and the others without be
 });
 
 test('a unit that only stops with a workload is asked again after a minute: a decision does not read its cgroup', () => {
-  vi.useFakeTimers({ toFake: ['hrtime'] });
-  onTestFinished(() => {
-    vi.useRealTimers();
-  });
+  fakeTime('hrtime');
+  const startNs = now();
   const link = new Link();
   const cache = new UnitCache(link);
-  const startNs = now();
   cache.follow(new Set(['a.service']), startNs);
   link.answer({ RequiredBy: ['c.service'] });
   link.answer();
