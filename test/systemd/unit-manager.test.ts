@@ -112,6 +112,46 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
     await eventually('the unit is known completely again', () => !opened.awaited(name) && opened.unit(name)?.stopsWith.includes(dependant));
   });
 
+  const transient = (name: string, setting: string): void => {
+    systemd('systemd-run', '--quiet', `--unit=${name}`, `--property=${setting}`, 'sleep', 'infinity');
+    onTestFinished(() => {
+      spawnSync('systemctl', ['stop', name]); // it may have stopped with its dependency
+    });
+  };
+
+  test.each(['Requires', 'Requisite', 'BindsTo', 'PartOf', 'StopPropagatedFrom'])(
+    'has a new dependant without a decision, which depends on it by %s=',
+    async (setting) => {
+      const [name, dependant] = ['evictd-test-a.service', 'evictd-test-needs.service'];
+      units.write(name, sleeper());
+      units.start(name);
+      const opened = manager(own);
+      opened.follow([name]);
+      await eventually('the unit is known completely', () => opened.unit(name)?.unsure === false);
+      transient(dependant, `${setting}=${name}`);
+      await eventually('the dependant is known', () => opened.unit(name)?.stopsWith.includes(dependant) && opened.unit(dependant) !== undefined);
+      await eventually('the unit is known completely again', () => opened.unit(name)?.unsure === false);
+    },
+  );
+
+  test('is sure of a unit that no new one depends on, without reading it again', async () => {
+    const [name, stranger, dependant] = ['evictd-test-a.service', 'evictd-test-b.service', 'evictd-test-needs.service'];
+    units.write(name, sleeper());
+    units.start(name);
+    const opened = manager(own);
+    opened.follow([name]);
+    await eventually('the unit is known completely', () => opened.unit(name)?.unsure === false && opened.unit(name)?.stale === false);
+    const before = opened.unit(name);
+    transient(stranger, 'Description=stranger');
+    transient(dependant, `Requires=${stranger}`);
+    await eventually('the new units are known', () => {
+      opened.follow([name, dependant]);
+      return opened.unit(dependant)?.unsure === false;
+    });
+    await eventually('the unit is sure', () => opened.unit(name)?.unsure === false);
+    expect(opened.unit(name)).toEqual(before);
+  });
+
   // None of these units is started.
   test.each<[Readonly<Record<string, string>>, expected: string | undefined]>([
     [{}, undefined],

@@ -50,7 +50,8 @@ export interface BusEvents {
   readonly up: () => void;
   /** The connection is over, whether or not it was up. Not after `close`. */
   readonly down: (reason: string) => void;
-  readonly signal: (member: string, path: string) => void;
+  /** `first`: the first value of a short body, where that is a string. */
+  readonly signal: (member: string, path: string, first?: string) => void;
 }
 
 /** Bytes that wait for systemd to read; beyond this the connection counts as down. */
@@ -169,7 +170,7 @@ export class BusConnection {
   #take({ type, replySerial, errorName, member, path, body = [] }: DBusMessage): void {
     if (this.#over) return;
     if (type !== RETURN && type !== ERROR) {
-      if (member !== undefined) this.#events.signal(member, path ?? '');
+      if (member !== undefined) this.#events.signal(member, path ?? '', body[0] as string | undefined);
       return;
     }
     const done = replySerial === undefined ? undefined : this.#waiting.get(replySerial);

@@ -6,6 +6,8 @@ const AT_MOST_BYTES = 16 * 1024 * 1024;
 const MAX_MESSAGE_BYTES = 128 * 1024 * 1024;
 /** Bound of a signal's header; systemd's paths and members have less than a KiB. */
 const MAX_SIGNAL_FIELDS_BYTES = 16 * 1024;
+/** Signals up to this size are kept with their body. The longest name of a unit has 255 bytes. */
+const SHORT_SIGNAL_BYTES = 1024;
 const HEAD_BYTES = 16;
 const RETURN = 2;
 const ERROR = 3;
@@ -14,6 +16,9 @@ const SIGNAL = 4;
 interface Head {
   readonly type: number;
   readonly fields: number;
+  /** Where the body begins. */
+  readonly header: number;
+  readonly isLittle: boolean;
   /** Bytes needed before it is decoded. */
   readonly kept: number;
   readonly all: number;
@@ -35,8 +40,9 @@ export class MessageReader {
   }
 
   /**
-   * The complete replies, and the signals whose header is complete, without a body. Throws where the bytes are not
-   * messages; then the connection is unusable.
+   * The complete replies, and the signals whose header is complete. Their body has the first value of a short one, where
+   * that is a string, and is not checked: anyone may send a signal. Throws where the bytes are not messages; then the
+   * connection is unusable.
    */
   push(bytes: Buffer): DBusMessage[] {
     const messages: DBusMessage[] = [];
@@ -48,13 +54,14 @@ export class MessageReader {
         this.#head = headOf(pending);
         continue;
       }
-      const { type, fields, kept, all } = this.#head;
+      const head = this.#head;
+      const { type, kept, all } = head;
       this.#head = undefined;
       this.#pieces = [];
       this.#length = 0;
       this.#passing = all - kept;
       this.#keep(pending.subarray(kept));
-      if (type === SIGNAL) messages.push(...this.#signal(pending.subarray(HEAD_BYTES, Math.min(HEAD_BYTES + fields, kept))));
+      if (type === SIGNAL) messages.push(...this.#signal(pending.subarray(0, kept), head));
       else if (type === RETURN || type === ERROR)
         messages.push(unmarshall(pending.subarray(0, all), { returnBigInt: true, plainValues: true }));
     }
@@ -73,13 +80,20 @@ export class MessageReader {
    * The signal, found by the strings of its header, which are unambiguous: systemd's paths begin with /org/, and a member
    * has no slash. The length byte before a path may be a slash.
    */
-  #signal(fields: Buffer): DBusMessage[] {
-    const text = fields.toString('latin1');
+  #signal(message: Buffer, { fields, header, isLittle }: Head): DBusMessage[] {
+    const text = message.toString('latin1', HEAD_BYTES, HEAD_BYTES + fields);
     const member = this.#wanted.find((name) => text.includes(name));
     if (member === undefined) return [];
     const [path = ''] = /\/org\/[A-Za-z0-9_/]*/.exec(text) ?? [];
-    return [{ type: SIGNAL, path, member: member.slice(0, -1) }];
+    return [{ type: SIGNAL, path, member: member.slice(0, -1), body: firstString(message.subarray(header), isLittle) }];
   }
+}
+
+/** D-Bus specification, "Marshaling (Wire Format)": its length, its bytes, a zero. */
+function firstString(body: Buffer, isLittle: boolean): string[] {
+  if (body.length < 4) return [];
+  const end = 4 + (isLittle ? body.readUInt32LE(0) : body.readUInt32BE(0));
+  return body[end] === 0 ? [body.toString('utf8', 4, end)] : [];
 }
 
 function headOf(bytes: Buffer): Head {
@@ -92,5 +106,6 @@ function headOf(bytes: Buffer): Head {
   const isReply = type === RETURN || type === ERROR;
   if (all > (isReply ? AT_MOST_BYTES : MAX_MESSAGE_BYTES)) throw new Error(`a D-Bus message of ${String(all)} bytes`);
   const isRead = type === SIGNAL && fields <= MAX_SIGNAL_FIELDS_BYTES;
-  return { type, fields, kept: isReply ? all : isRead ? header : HEAD_BYTES, all };
+  const keptOfSignal = all <= SHORT_SIGNAL_BYTES ? all : isRead ? header : HEAD_BYTES;
+  return { type, fields, header, isLittle, kept: isReply ? all : type === SIGNAL ? keptOfSignal : HEAD_BYTES, all };
 }

@@ -1,6 +1,7 @@
 import type { LoadedUnit } from '../../../core/systemd/loaded-unit.js';
 import type { BusReply } from './bus-connection.js';
 import type { BusLink } from './bus-link.js';
+import { askForNames } from './unit-names.js';
 import { readUnit, settingCalls, type UnitCall, unitCalls, unitPath, withSettings } from './unit-reading.js';
 
 /** Units that are read at a time, to leave systemd time for other work. */
@@ -13,8 +14,12 @@ const PAUSE_MS = 10_000;
 const OLD_NS = 240_000_000_000n;
 /** When a unit is read again that only stops with others, or that a new unit has made unsure. */
 const SOON_OLD_NS = 60_000_000_000n;
-/** All properties are read again once they are this old, or a new unit has appeared. */
-const WHOLLY_OLD_NS = 600_000_000_000n;
+/** All properties are read again once they are this old: systemd signals each change of the others. */
+const WHOLLY_OLD_NS = 3_600_000_000_000n;
+/** So many new units are looked at … */
+const NEW_LOOKED_AT = 8;
+/** … in this time. With more of them every unit is unsure. */
+const NEW_WITHIN_NS = 10_000_000_000n;
 /** systemd answers within milliseconds unless it is in trouble. A decision may wait for less. */
 const MAX_AWAITED_NS = 250_000_000n;
 /** A request without an answer for so long is lost. */
@@ -34,6 +39,8 @@ interface Entry {
   decides: boolean;
   /** When what changes without a signal was last asked for. */
   refreshedAtNs: bigint;
+  /** When a new unit was found to name it. Readings from before may lack dependencies. */
+  namedAtNs: bigint;
   stale: boolean;
   /** The time since which an answer is awaited. */
   requestedAtNs: bigint | undefined;
@@ -43,10 +50,14 @@ interface Entry {
 export class UnitCache {
   readonly #entries = new Map<string, Entry>();
   readonly #namesByPath = new Map<string, string>();
-  #named: ReadonlySet<string> = new Set();
+  #workloads: ReadonlySet<string> = new Set();
   #reading = 0;
-  /** Readings from before may lack dependencies. */
+  /** Readings of all units from before may lack dependencies. */
   #cameAtNs = 0n;
+  /** New units whose names of others are awaited, with the time since which they are. */
+  readonly #new = new Map<string, bigint>();
+  /** When the last new units were looked at. */
+  #looksNs: readonly bigint[] = [];
   /** Set while more old units wait to be read again. */
   #pause: NodeJS.Timeout | undefined;
 
@@ -60,7 +71,7 @@ export class UnitCache {
 
   /** Follows these and their dependencies, and no others. */
   follow(names: ReadonlySet<string>, nowNs: bigint): void {
-    this.#named = names;
+    this.#workloads = names;
     const wanted = new Set<string>();
     const add = (name: string): void => {
       if (wanted.has(name)) return;
@@ -100,14 +111,34 @@ export class UnitCache {
     this.readOn();
   }
 
-  /** A new unit may depend on one of these. */
-  unitAppeared(): void {
-    this.#cameAtNs = process.hrtime.bigint();
+  /** A new unit may depend on one of these. Those that it names are read again. */
+  unitAppeared(name: string | undefined): void {
+    const atNs = process.hrtime.bigint();
+    this.#looksNs = this.#looksNs.filter((ns) => atNs - ns < NEW_WITHIN_NS);
+    if (name === undefined || this.#looksNs.length >= NEW_LOOKED_AT) {
+      this.#cameAtNs = atNs;
+      return;
+    }
+    this.#looksNs = [...this.#looksNs, atNs];
+    this.#new.set(name, atNs);
+    askForNames(this.link, name, (named) => {
+      if (this.#new.get(name) === atNs) this.#new.delete(name);
+      if (named === undefined) this.#cameAtNs = process.hrtime.bigint();
+      for (const other of named ?? []) this.#named(other);
+      this.readOn();
+    });
+  }
+
+  #named(name: string): void {
+    const entry = this.#entries.get(name);
+    if (!entry?.mayStop) return;
+    entry.namedAtNs = process.hrtime.bigint();
+    entry.stale = true;
   }
 
   /** Anything may have changed, and pending calls are lost. */
   allChanged(): void {
-    this.unitAppeared();
+    this.#cameAtNs = process.hrtime.bigint();
     for (const entry of this.#entries.values()) entry.stale = true;
   }
 
@@ -120,16 +151,18 @@ export class UnitCache {
     }
   }
 
-  /** Not read yet, or read before a new unit appeared; a reading for a decision counts for as long as that may take. */
-  #isUnsure({ readAtNs, decides }: Entry, sureSinceNs = this.#cameAtNs): boolean {
+  /** Not read yet, or before a new unit that may name it; a reading for a decision counts for as long as that may take. */
+  #isUnsure({ readAtNs, decides, namedAtNs }: Entry, sureSinceNs?: bigint): boolean {
     if (readAtNs === undefined) return true;
-    const isOld = readAtNs < this.#cameAtNs && readAtNs < sureSinceNs;
-    return isOld && !(decides && process.hrtime.bigint() - readAtNs < MAX_AWAITED_NS);
+    if (sureSinceNs !== undefined && readAtNs >= sureSinceNs) return false;
+    let sinceNs = namedAtNs > this.#cameAtNs ? namedAtNs : this.#cameAtNs;
+    for (const ns of this.#new.values()) if (ns > sinceNs) sinceNs = ns;
+    return readAtNs < sinceNs && !(decides && process.hrtime.bigint() - readAtNs < MAX_AWAITED_NS);
   }
 
   #refreshOld(nowNs: bigint): void {
     const isOld = (entry: Entry): boolean => {
-      const isSoon = this.#isUnsure(entry) || !this.#named.has(entry.name);
+      const isSoon = this.#isUnsure(entry) || !this.#workloads.has(entry.name);
       return nowNs - entry.refreshedAtNs >= (isSoon ? SOON_OLD_NS : OLD_NS);
     };
     const old = [...this.#entries.values()]
@@ -226,6 +259,7 @@ export class UnitCache {
       unit: undefined,
       readAtNs: undefined,
       refreshedAtNs: 0n,
+      namedAtNs: 0n,
       decides: false,
       stale: true,
       requestedAtNs: undefined,

@@ -114,9 +114,9 @@ export class SystemdUnits implements UnitManager {
         cache.allChanged();
         cache.readOn();
       },
-      signal: (member, path) => {
+      signal: (member, path, first) => {
         if (member === 'Reloading') cache.allChanged();
-        else if (member === 'UnitNew') cache.unitAppeared();
+        else if (member === 'UnitNew') cache.unitAppeared(first);
         else cache.changed(path);
       },
     });

@@ -97,23 +97,125 @@ test('a new unit may depend on a known one, so earlier readings are unsure, and 
   const { link, cache } = read();
   expect(cache.get('a.target')?.unsure).toBe(false);
   expect(cache.awaited('a.target', now())).toBe(false);
-  cache.unitAppeared();
+  cache.unitAppeared(undefined);
   expect(cache.get('a.target')).toMatchObject({ unsure: true, stale: false });
   expect(link.names).toEqual([]);
   expect(cache.awaited('a.target', now())).toBe(true);
   expect(cache.awaited('a.target', now())).toBe(true);
   expect(link.names).toHaveLength(1);
-  cache.unitAppeared(); // units that appear all the time do not make evictd ask for ever
+  cache.unitAppeared(undefined); // units that appear all the time do not make evictd ask for ever
   link.answer({ RequiredBy: ['b.target'] });
   expect(cache.get('a.target')).toMatchObject({ unsure: false, stopsWith: ['b.target'] });
   expect(cache.awaited('a.target', now())).toBe(false);
+});
+
+/** As systemd answers for a new unit: its path, then its properties. */
+function answerNew(link: Link, properties: Record<string, unknown>): void {
+  const getUnit = link.requested.shift();
+  expect(getUnit?.call).toMatchObject({ member: 'GetUnit', path: '/org/freedesktop/systemd1' });
+  const path = unitPath(String(getUnit?.call.body?.[0]));
+  getUnit?.done({ ok: true, body: [path] });
+  const getAll = link.requested.pop();
+  expect(getAll?.call).toMatchObject({ member: 'GetAll', path });
+  getAll?.done({ ok: true, body: [properties] });
+}
+
+test('of the known units only those that a new one names are read again, and until then none is sure', () => {
+  const link = new Link();
+  const cache = new UnitCache(link);
+  cache.follow(new Set(names(3)), now());
+  link.answer();
+  cache.unitAppeared('new.service');
+  expect(names(3).map((name) => cache.get(name))).toMatchObject(names(3).map(() => ({ unsure: true, stale: false })));
+  answerNew(link, { Id: 'new.service', Requires: ['sysinit.target', 'a1.target'], After: ['basic.target'] });
+  expect(names(3).map((name) => cache.get(name)?.unsure)).toEqual([false, true, false]);
+  expect(link.names).toEqual(['a1_2etarget']);
+  link.answer({ RequiredBy: ['new.service'] });
+  expect(cache.get('a1.target')).toMatchObject({ unsure: false, stopsWith: ['new.service'] });
+  expect(link.names).toEqual(['new_2eservice']);
+});
+
+test('a followed unit that is loaded anew is read again', () => {
+  const { link, cache } = read();
+  cache.unitAppeared('a.target');
+  answerNew(link, { Id: 'a.target' });
+  expect(link.names).toEqual(['a_2etarget']);
+});
+
+test('a unit that is only needed is not read again because a new unit needs it too', () => {
+  const link = new Link();
+  const cache = new UnitCache(link);
+  cache.follow(new Set(['a.target']), now());
+  link.answer({ Requires: ['sysinit.target'] });
+  link.answer();
+  cache.unitAppeared('new.service');
+  answerNew(link, { Requires: ['sysinit.target'] });
+  expect(link.names).toEqual([]);
+});
+
+test('while a new unit is looked at, a decision reads what it decides about', () => {
+  const { link, cache } = read();
+  cache.unitAppeared('new.service');
+  const sinceNs = now();
+  expect(cache.awaited('a.target', now(), SECOND, sinceNs)).toBe(true);
+  const [getUnit] = link.requested.splice(0, 1);
+  link.answer();
+  expect(cache.get('a.target', sinceNs)?.unsure).toBe(false);
+  getUnit?.done({ ok: true, body: [unitPath('new.service')] });
+  link.answer({ PartOf: ['a.target'] });
+  expect(cache.get('a.target')?.stale).toBe(true);
+  expect(link.names).toEqual(['a_2etarget']);
+});
+
+test.each<[what: string, reply: BusReply, unsure: boolean]>([
+  ['it is not loaded any more', { ok: false, name: 'org.freedesktop.systemd1.NoSuchUnit', message: '' }, false],
+  ['systemd refuses', { ok: false, name: 'org.freedesktop.DBus.Error.AccessDenied', message: '' }, true],
+  ['the connection is lost', LOST, true],
+])('a new unit whose names are not known: %s', (_what, reply, unsure) => {
+  const { link, cache } = read();
+  cache.unitAppeared('new.service');
+  link.requested.splice(0)[0]?.done(reply);
+  expect(cache.get('a.target')).toMatchObject({ unsure, stale: false });
+  expect(link.requested).toEqual([]);
+});
+
+test('the names of eight new units are asked for in ten seconds; with more all units are unsure', () => {
+  fakeTime('hrtime');
+  const { link, cache } = read();
+  vi.advanceTimersByTime(1);
+  const appear = (count: number): void => {
+    for (let index = 0; index < count; index += 1) cache.unitAppeared(`new${String(index)}.service`);
+  };
+  appear(8);
+  expect(link.requested).toHaveLength(8);
+  for (let index = 0; index < 8; index += 1) answerNew(link, {});
+  expect(cache.get('a.target')?.unsure).toBe(false);
+  appear(1);
+  expect(link.requested).toEqual([]);
+  expect(cache.get('a.target')?.unsure).toBe(true);
+  vi.advanceTimersByTime(10_000);
+  appear(9);
+  expect(link.requested).toHaveLength(8);
+});
+
+test('a unit that appears again while it is looked at is looked at again', () => {
+  fakeTime('hrtime');
+  const { link, cache } = read();
+  cache.unitAppeared('new.service');
+  vi.advanceTimersByTime(1);
+  cache.unitAppeared('new.service');
+  const [first, second] = link.requested.splice(0);
+  first?.done({ ok: false, name: 'org.freedesktop.systemd1.NoSuchUnit', message: '' });
+  expect(cache.get('a.target')?.unsure).toBe(true);
+  second?.done({ ok: false, name: 'org.freedesktop.systemd1.NoSuchUnit', message: '' });
+  expect(cache.get('a.target')?.unsure).toBe(false);
 });
 
 test('a reading from before a new unit is unsure whenever its answer comes', () => {
   const link = new Link();
   const cache = new UnitCache(link);
   cache.follow(new Set(['a.target']), now());
-  cache.unitAppeared();
+  cache.unitAppeared(undefined);
   link.answer();
   expect(cache.get('a.target')?.unsure).toBe(true);
 });
@@ -129,7 +231,7 @@ test('after systemd has reloaded its files everything is unsure', () => {
 
 test('a decision waits neither without a connection nor for a lost answer', () => {
   const { link, cache } = read();
-  cache.unitAppeared();
+  cache.unitAppeared(undefined);
   link.up = false;
   expect(cache.awaited('a.target', now())).toBe(false);
   link.up = true;
@@ -193,11 +295,14 @@ test('after four minutes only values that change without a signal are read again
   expect(link.names).toEqual(['a_2eservice']);
   link.answer();
   vi.advanceTimersByTime(1);
-  cache.unitAppeared();
+  cache.unitAppeared(undefined);
   later(545n);
   expect(link.names.sort()).toEqual(['a_2eservice', 'b_2etarget', 'c_2etarget']);
   link.answer();
-  later(1_500n);
+  later(3_600n);
+  expect(link.names).not.toContain('a_2eservice');
+  link.lose();
+  later(545n + 3_601n);
   expect(link.names).toContain('a_2eservice');
 });
 
@@ -220,14 +325,14 @@ test('a reading begun during a decision is sure for that decision, however late 
   vi.advanceTimersByTime(1_000);
   const sinceNs = now();
   expect(cache.awaited('a.target', now(), 5n * SECOND, sinceNs)).toBe(false);
-  cache.unitAppeared();
+  cache.unitAppeared(undefined);
   expect(cache.get('a.target', sinceNs)?.unsure).toBe(true);
   vi.advanceTimersByTime(100);
   expect(cache.awaited('a.target', now(), 5n * SECOND, sinceNs)).toBe(true);
   vi.advanceTimersByTime(4_000);
   expect(cache.awaited('a.target', now())).toBe(false);
   expect(cache.awaited('a.target', now(), 5n * SECOND, sinceNs)).toBe(true);
-  cache.unitAppeared();
+  cache.unitAppeared(undefined);
   link.answer();
   expect(cache.get('a.target')?.unsure).toBe(true);
   expect(cache.get('a.target', sinceNs)?.unsure).toBe(false);
@@ -252,7 +357,7 @@ test('a unit that changed since its reading is awaited once by a later decision'
 
 test('without a connection a decision with seconds left waits', () => {
   const { link, cache } = read();
-  cache.unitAppeared();
+  cache.unitAppeared(undefined);
   link.up = false;
   const sinceNs = now();
   expect(cache.awaited('a.target', sinceNs, SECOND)).toBe(false);
@@ -279,7 +384,7 @@ test('of many old units four are read again at a time, and the others without be
   cache.follow(new Set(names(10)), now());
   for (let round = 0; round < 2; round += 1) link.answer();
   vi.advanceTimersByTime(60_000);
-  cache.unitAppeared();
+  cache.unitAppeared(undefined);
   const rounds = [0, 1, 2, 3].map((round) => {
     if (round === 0) cache.follow(new Set(names(10)), now());
     else vi.advanceTimersByTime(10_000);
@@ -291,7 +396,7 @@ test('of many old units four are read again at a time, and the others without be
   expect(names(10).every((name) => cache.get(name)?.unsure === false)).toBe(true);
   expect(vi.getTimerCount()).toBe(0);
   vi.advanceTimersByTime(60_000);
-  cache.unitAppeared();
+  cache.unitAppeared(undefined);
   cache.follow(new Set(names(10)), now());
   expect(vi.getTimerCount()).toBe(1);
   cache.close();
