@@ -88,8 +88,9 @@ export interface Binding {
   bootTimeNs(): bigint;
   /**
    * Keeps this process's machine code in memory: mlock2(MLOCK_ONFAULT) on the executable segments of the addon, Node
-   * and the libraries, not of V8's own code. Reads nothing in. `bytes`: locked mappings. `errno` (positive): the first
-   * refusal, else 0; ENOMEM or EPERM is RLIMIT_MEMLOCK without CAP_IPC_LOCK.
+   * and the libraries, not of V8's own code. Reads nothing in, and gives back what only the start has used, so call it after
+   * that. `bytes`: locked mappings. `errno` (positive): the first refusal, else 0; ENOMEM or EPERM is RLIMIT_MEMLOCK
+   * without CAP_IPC_LOCK.
    */
   lockText(): { bytes: number; errno: number };
   /**

@@ -21,7 +21,7 @@ test('the lock is acquired before evictd reads anything of the node, because a r
         loaded,
         {
           ...{ dryRun: true, isTTY: false, env: {}, logFile: undefined, recording: undefined, requests },
-          ...{ whenIdle: quiet, whenMany: quiet },
+          ...{ collectAll: quiet, whenIdle: quiet, whenMany: quiet },
         },
         closers,
       );

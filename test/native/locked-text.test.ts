@@ -50,6 +50,20 @@ describe('locked machine code', () => {
     expect(Number(after)).toBeLessThan(Number(before) + 1024);
   });
 
+  test('gives back what was freed before', async () => {
+    const { before, after } = await run(`
+      const kept = Array.from({ length: 300 }, () => Buffer.alloc(100_000, 1)).filter((_, i) => i % 20 === 0); // of 29 MiB
+      gc();
+      gc();
+      setTimeout(() => {
+        const before = field('RssAnon');
+        native.lockText();
+        console.log(JSON.stringify({ before, after: field('RssAnon'), kept: kept.length }));
+      }, 100);
+    `);
+    expect(Number(before) - Number(after)).toBeGreaterThan(20 << 10);
+  });
+
   test('does not disturb V8: heap, code and workers are created and deleted, and the process ends', async () => {
     const { rounds } = await run(`
       native.lockText();

@@ -284,7 +284,8 @@ describe.skipIf(!hasSystemd)('evictd installed as a service', () => {
     expect([status, stderr]).toEqual([0, expect.stringMatching(/config\.yaml:1:.*\n.*using the .*directories .*because of these errors/s)]);
     configure({});
     // A record that evictd had not yet written when it was killed goes into the journal, too.
-    const restored = /^restore \/run\/evictd \(oom_score_adj of \d+ process(es)?\)\n(restore .* journal record.*\n)?remove {2}\/run\/evictd\n/m;
+    const restored =
+      /^restore \/run\/evictd \(oom_score_adj of \d+ process(es)?\)\n(restore .* journal record.*\n)?remove {2}\/run\/evictd\n/m;
     expect(stdout).toMatch(restored);
     expect(evictd('install', '--now').status).toBe(0);
   });

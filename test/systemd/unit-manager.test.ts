@@ -129,7 +129,10 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
       opened.follow([name]);
       await eventually('the unit is known completely', () => opened.unit(name)?.unsure === false);
       transient(dependant, `${setting}=${name}`);
-      await eventually('the dependant is known', () => opened.unit(name)?.stopsWith.includes(dependant) && opened.unit(dependant) !== undefined);
+      await eventually(
+        'the dependant is known',
+        () => opened.unit(name)?.stopsWith.includes(dependant) && opened.unit(dependant) !== undefined,
+      );
       await eventually('the unit is known completely again', () => opened.unit(name)?.unsure === false);
     },
   );

@@ -1,6 +1,7 @@
 #include "system/linux/locked_text.h"
 
 #include <link.h>
+#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -47,6 +48,13 @@ void UnmapFilePages() {
   }
 }
 
+// Gives back what was freed. Some of it stays at the end of the heap, for what is allocated next.
+void TrimHeap() {
+#ifdef __GLIBC__
+  malloc_trim(size_t{128} * 1024);
+#endif
+}
+
 // A direct system call, because the oldest glibc of the prebuilt addon has no wrapper.
 int LockOnFault(const Segment& segment) {
   return static_cast<int>(syscall(SYS_mlock2, segment.begin, segment.length, MLOCK_ONFAULT));
@@ -91,6 +99,7 @@ LockedText LockText() {
   // Small segments first (the addon, the C library): a limit may not suffice for all of Node.
   std::sort(segments.begin(), segments.end(), [](const Segment& a, const Segment& b) { return a.length < b.length; });
   UnmapFilePages();
+  TrimHeap();
   LockedText result;
   for (const Segment& segment : segments) {
     if (LockOnFault(segment) == 0) {

@@ -23,6 +23,8 @@ export interface GuardOptions {
   /** undefined: no recording. */
   readonly recording: RecordingPlan | undefined;
   readonly requests: OperatorRequests;
+  /** Called once all is started. */
+  readonly collectAll: () => void;
   /** Called after a step that a tick caused or that had effects, as soon as evictd is idle. */
   readonly whenIdle: () => void;
   /** Called before the first decision where there are thousands of workloads. */
@@ -64,10 +66,7 @@ export function lock(loaded: LoadedConfig, options: GuardOptions, closers: Close
   if (held.recordError) {
     log.warn(`evictd reload cannot find this process: ${held.recordError.message}`, { code: 'EVICTD_INSTANCE_UNRECORDED' });
   }
-  if (!dryRun) {
-    lockText(log);
-    setWaiterRealtime(log);
-  }
+  if (!dryRun) setWaiterRealtime(log);
   startThreadPool();
   const hierarchies = host.readHierarchies();
   const ofUnits = hierarchies.systemd ?? hierarchies.unified ?? node.hierarchy;
@@ -105,27 +104,6 @@ function holdInstance(
       held.close();
     },
   };
-}
-
-const MIB = 1024 * 1024;
-
-/**
- * Locks evictd's machine code in memory: under pressure the kernel drops it first, and reads it again from a busy disk.
- */
-function lockText(log: Log): void {
-  const locked = selectHost().lockText?.(native);
-  if (locked === undefined) return;
-  const { bytes, errno } = locked;
-  const size = `${String(Math.round(bytes / MIB))} MiB`;
-  if (errno === 0) {
-    log.debug(`machine code is locked in memory (up to ${size})`);
-    return;
-  }
-  log.warn(
-    `machine code is locked in memory only in part (${size}): ${errnoText(errno)}; under pressure the rest may have to be read from disk ` +
-      '(grant CAP_IPC_LOCK, or set LimitMEMLOCK=infinity)',
-    { code: 'EVICTD_TEXT_UNLOCKED' },
-  );
 }
 
 /** What fills the memory mostly keeps every processor busy, too, and nice only decides how soon a thread gets its turn. */

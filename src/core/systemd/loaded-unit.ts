@@ -45,6 +45,6 @@ export interface LoadedUnit {
   readonly readAtNs: bigint;
   /** It has changed since it was read, and will be read again. */
   readonly stale: boolean;
-  /** Units were added or reloaded since it was read, so more units may stop with it. */
+  /** Since it was read a new unit may have named it, or systemd has reloaded its files: more units may stop with it. */
   readonly unsure: boolean;
 }

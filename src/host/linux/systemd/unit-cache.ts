@@ -1,8 +1,7 @@
 import type { LoadedUnit } from '../../../core/systemd/loaded-unit.js';
 import type { BusReply } from './bus-connection.js';
 import type { BusLink } from './bus-link.js';
-import { askForNames } from './unit-names.js';
-import { readUnit, settingCalls, type UnitCall, unitCalls, unitPath, withSettings } from './unit-reading.js';
+import { askForNames, readUnit, settingCalls, type UnitCall, unitCalls, unitPath, withSettings } from './unit-reading.js';
 
 /** Units that are read at a time, to leave systemd time for other work. */
 const READING_AT_ONCE = 8;
