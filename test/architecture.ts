@@ -45,7 +45,7 @@ const confined: readonly { readonly uses: readonly string[]; readonly to: readon
       'src/host/linux/systemd/shutdown-delay.ts',
       'src/host/linux/process/child-commands.ts',
       'src/host/linux/systemd/transient-units.ts',
-      'src/host/linux/systemd/unit-cache.ts', // reads again
+      'src/host/linux/systemd/units/unit-cache.ts', // reads again
       'src/host/linux/systemd/unit-manager.ts',
       'src/host/windows/request-file.ts',
       'src/journal/',

@@ -71,6 +71,7 @@ export const run: MakeCommand = (edge) => {
       limitHeap();
       raisePriority();
       const { exitNow, startGuard } = await import('../compose/guard.js');
+      const heap = openHeap();
       const guard = startGuard(loaded, {
         dryRun: options.dryRun === true,
         isTTY: edge.logsToTerminal && logFile === undefined,
@@ -78,8 +79,9 @@ export const run: MakeCommand = (edge) => {
         logFile,
         recording,
         requests: { reload: reloadRequested, resume, stop },
-        ...openHeap(),
+        ...heap,
       });
+      heap.collectAll();
       return { guard, exitNow };
     });
     started.guard = guard;

@@ -17,7 +17,7 @@ import { native } from '../native/index.js';
 import * as deferred from '../features/request/pause-answer.js';
 import { announceReload, announceStart } from './announcement.js';
 import { Closers } from './closers.js';
-import { keepWhatIsUsed } from './kept-memory.js';
+import { releaseStartMemory } from './start-memory.js';
 import type { Configure } from '../node/configuration-in-force.js';
 import { readStartFacts } from '../node/machine-facts.js';
 import { CLOSE_MS, endOrderly } from './shutdown-order.js';
@@ -105,14 +105,13 @@ function start({ locked, published, observed, acting: { monitor, shutdown }, ser
   inForce.isPaused = (path) => path !== '' && monitor.remaining.pauses.has(path);
   service.resumed(saved.restored.state.conditions);
   observed.kernelKills.start();
-  monitor.start();
+  releaseStartMemory(locked);
+  monitor.start(); // rehearses an eviction: what it needs is in memory again
   void reportUnnamed(locked, published, observed);
   served.metrics?.start();
   served.control?.start();
   process.nextTick(service.ready.bind(service)); // after the metrics server has bound its address
   shutdown.configure(inForce.config);
-  keepWhatIsUsed(locked);
-  monitor.rehearsal.compile(inForce.policy(), 1); // reads in again what an eviction needs
 }
 
 /** The evictions that were in flight when the machine went down. The state directory may hang, and no start waits for it. */

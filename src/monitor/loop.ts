@@ -30,7 +30,7 @@ export class Monitor {
   readonly #reclaims: Reclaims;
   readonly #actors: Actors;
   readonly #throttle = new WakeThrottle();
-  readonly rehearsal: Rehearsal;
+  readonly #rehearsal: Rehearsal;
   #state: State;
   #timer: NodeJS.Timeout | undefined;
   #tickAtNs = 0n;
@@ -65,15 +65,15 @@ export class Monitor {
       ...{ releases: parts.releases, reporter: parts.reporter, policies: parts.policies, processes: parts.processes },
       onReclaimed: this.#passOn.bind(this, 'reclaim', undefined),
     };
-    this.rehearsal = new Rehearsal(parts);
+    this.#rehearsal = new Rehearsal(parts);
     this.#quiet = new QuietTicks(parts, this.#notify.bind(this));
-    this.#idleReadings = new IdleReadings(parts, this.rehearsal);
+    this.#idleReadings = new IdleReadings(parts, this.#rehearsal);
   }
 
   /** Rehearses an eviction, continues those of the previous evictd, arms the notifiers, and makes the first pass. */
   start(): void {
     this.#running = true;
-    this.rehearsal.compile(this.policy);
+    if (this.policy.hasWorkloadSource) this.#rehearsal.compile(this.policy);
     this.parts.reporter.resumed(this.#state);
     if (this.#state.evictions.length > 0) this.#isUndecided = resume(this.#victims, this.restored, this.#candidates());
     this.#tick('start');

@@ -38,11 +38,10 @@ export class Rehearsal {
 
   constructor(private readonly parts: RehearsalParts) {}
 
-  /** At the start compiles the code. A single round brings what it needs back into memory. */
-  compile(policy: Policy, rounds = ROUNDS): void {
-    if (!policy.hasWorkloadSource) return;
+  /** Compiles the code at the start. */
+  compile(policy: Policy): void {
     const beganNs = process.hrtime.bigint();
-    for (let round = 0; round < rounds && process.hrtime.bigint() - beganNs < COMPILING_NS; round += 1) {
+    for (let round = 0; round < ROUNDS && process.hrtime.bigint() - beganNs < COMPILING_NS; round += 1) {
       this.#once(policy, (kill) => kill.rehearse?.());
     }
   }

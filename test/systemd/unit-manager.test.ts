@@ -134,6 +134,8 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
         () => opened.unit(name)?.stopsWith.includes(dependant) && opened.unit(dependant) !== undefined,
       );
       await eventually('the unit is known completely again', () => opened.unit(name)?.unsure === false);
+      systemd('systemctl', 'stop', dependant);
+      await eventually('the dependant is known to be gone', () => opened.unit(name)?.stopsWith.length === 0);
     },
   );
 

@@ -25,6 +25,20 @@ struct Segment {
   size_t length;
 };
 
+// The memory of the program and its libraries. What dlopen maps later is not yet relocated, and would be lost.
+int CollectObject(dl_phdr_info* object, size_t, void* collected) {
+  uintptr_t begin = UINTPTR_MAX;
+  uintptr_t end = 0;
+  for (size_t i = 0; i < object->dlpi_phnum; i++) {
+    const ElfW(Phdr)& header = object->dlpi_phdr[i];
+    if (header.p_type != PT_LOAD) continue;
+    begin = std::min<uintptr_t>(begin, object->dlpi_addr + header.p_vaddr);
+    end = std::max<uintptr_t>(end, object->dlpi_addr + header.p_vaddr + header.p_memsz);
+  }
+  if (begin < end) static_cast<std::vector<Segment>*>(collected)->push_back({begin, end - begin});
+  return 0;
+}
+
 int CollectText(dl_phdr_info* object, size_t, void* collected) {
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   for (size_t i = 0; i < object->dlpi_phnum; i++) {
@@ -40,9 +54,15 @@ int CollectText(dl_phdr_info* object, size_t, void* collected) {
 
 // Loads them again when they are used.
 void UnmapFilePages() {
+  std::vector<Segment> objects;
+  dl_iterate_phdr(&CollectObject, &objects);
   const std::unique_ptr<FILE, int (*)(FILE*)> maps(fopen("/proc/self/smaps", "re"), &fclose);
   if (!maps) return;
   for (const FileMapping& mapping : MappingsOfFiles(maps.get())) {
+    const auto holds = [&mapping](const Segment& object) {
+      return mapping.end > object.begin && mapping.begin < object.begin + object.length;
+    };
+    if (std::none_of(objects.begin(), objects.end(), holds)) continue;
     // NOLINTNEXTLINE(performance-no-int-to-ptr)
     madvise(reinterpret_cast<void*>(mapping.begin), mapping.end - mapping.begin, MADV_DONTNEED);
   }

@@ -23,7 +23,7 @@ export interface GuardOptions {
   /** undefined: no recording. */
   readonly recording: RecordingPlan | undefined;
   readonly requests: OperatorRequests;
-  /** Called once all is started. */
+  /** Called when all is open, before the first decision. */
   readonly collectAll: () => void;
   /** Called after a step that a tick caused or that had effects, as soon as evictd is idle. */
   readonly whenIdle: () => void;

@@ -81,7 +81,7 @@ class UnitKill extends DelegatedKill {
 
   /**
    * The unit was killed on what was known. systemd is asked to stop it only when it is sure that this stops nothing else
-   * than was decided: at once if nothing has been loaded since, otherwise after its answer, for which no signal waits.
+   * than was decided: at once if no unit loaded since can depend on it, otherwise after its answer, for which no signal waits.
    */
   #askWhenSure(hold: Hold): void {
     if (this.#requestedAtNs !== undefined) return;

@@ -6,7 +6,7 @@ import { openUnitEvictor } from '../../../src/evict/systemd/unit-evictor.js';
 import type { UnitDecision } from '../../../src/core/decide/eviction.js';
 import type { UnitPart } from '../../../src/core/systemd/unit.js';
 import { readHierarchies } from '../../../src/host/linux/cgroup/hierarchies.js';
-import { unitPath } from '../../../src/host/linux/systemd/unit-reading.js';
+import { unitPath } from '../../../src/host/linux/systemd/units/unit-reading.js';
 import { SystemdUnits } from '../../../src/host/linux/systemd/unit-manager.js';
 import type { KillInProgress } from '../../../src/monitor/ports/ports.js';
 import { native } from '../../../src/native/index.js';

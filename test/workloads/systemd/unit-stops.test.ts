@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { unitPath } from '../../../src/host/linux/systemd/unit-reading.js';
+import { unitPath } from '../../../src/host/linux/systemd/units/unit-reading.js';
 import { SystemdUnits } from '../../../src/host/linux/systemd/unit-manager.js';
 import type { WorkloadSource } from '../../../src/monitor/ports/ports.js';
 import { finalUnitStopOf, withUnitStops } from '../../../src/workloads/systemd/unit-stops.js';

@@ -9,7 +9,7 @@ import {
 } from '../../../core/systemd/managed-unit.js';
 import { type BusAddress, MANAGER, PROPERTIES, SYSTEMD } from '../systemd/bus-connection.js';
 import { BusLink } from '../systemd/bus-link.js';
-import { unitPath } from '../systemd/unit-reading.js';
+import { unitPath } from '../systemd/units/unit-reading.js';
 
 /** systemd-oomd takes an inactive unit for an unmanaged one. */
 const STATES = ['active', 'reloading', 'refreshing', 'activating', 'deactivating'];

@@ -6,8 +6,8 @@ const AT_MOST_BYTES = 16 * 1024 * 1024;
 const MAX_MESSAGE_BYTES = 128 * 1024 * 1024;
 /** Bound of a signal's header; systemd's paths and members have less than a KiB. */
 const MAX_SIGNAL_FIELDS_BYTES = 16 * 1024;
-/** Signals up to this size are kept with their body. The longest name of a unit has 255 bytes. */
-const SHORT_SIGNAL_BYTES = 1024;
+/** Signals up to this size are kept with their body. The longest name of a unit has 255 bytes, and its path up to 800. */
+const SHORT_SIGNAL_BYTES = 2048;
 const HEAD_BYTES = 16;
 const RETURN = 2;
 const ERROR = 3;

@@ -3,7 +3,7 @@ import type { LimitedCommand } from '../../../core/systemd/limited-command.js';
 import type { CommandRunner } from '../../../monitor/ports/ports.js';
 import { type BusAddress, type BusReply, MANAGER, PROPERTIES, SYSTEMD } from './bus-connection.js';
 import { BusLink, SYSTEMD_ADDRESSES } from './bus-link.js';
-import { unitPath } from './unit-reading.js';
+import { unitPath } from './units/unit-reading.js';
 import { NS_PER_US, NS_PER_MS } from '../../../core/quantity/duration.js';
 
 const LOOK_MS = 200;

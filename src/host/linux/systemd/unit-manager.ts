@@ -4,7 +4,7 @@ import type { SourceProblem, UnitJob, UnitManager } from '../../../monitor/ports
 import { type BusAddress, type BusReply, MANAGER } from './bus-connection.js';
 import { BusLink, SYSTEMD_ADDRESSES } from './bus-link.js';
 import { noUnits } from '../../no-units.js';
-import { UnitCache } from './unit-cache.js';
+import { UnitCache } from './units/unit-cache.js';
 
 /**
  * Stopping replaces a conflicting job (a start in progress), as systemctl does; systemd refuses during a shutdown,
@@ -107,7 +107,7 @@ export class SystemdUnits implements UnitManager {
 
   #connect(): { readonly link: BusLink; readonly cache: UnitCache } {
     // Its events come after the constructor.
-    const link: BusLink = new BusLink(this.addresses, ['PropertiesChanged', 'Reloading', 'UnitNew'], {
+    const link: BusLink = new BusLink(this.addresses, ['PropertiesChanged', 'Reloading', 'UnitNew', 'UnitRemoved'], {
       up: () => {
         // On the bus systemd sends signals only after Subscribe; on its own socket always.
         link.call({ ...MANAGER, member: 'Subscribe' }, () => undefined);
@@ -117,6 +117,7 @@ export class SystemdUnits implements UnitManager {
       signal: (member, path, first) => {
         if (member === 'Reloading') cache.allChanged();
         else if (member === 'UnitNew') cache.unitAppeared(first);
+        else if (member === 'UnitRemoved') cache.unitRemoved(first);
         else cache.changed(path);
       },
     });

@@ -1,7 +1,7 @@
 import { chownSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openManagedOom, SystemdManagedOom } from '../../../../src/host/linux/managed-oom/managed-oom.js';
-import { unitPath } from '../../../../src/host/linux/systemd/unit-reading.js';
+import { unitPath } from '../../../../src/host/linux/systemd/units/unit-reading.js';
 import { eventually } from '../../../support/eventually.js';
 import { temporaryDirectory } from '../../../support/temporary-directory.js';
 import { BusPeer } from '../systemd/bus-peer.js';

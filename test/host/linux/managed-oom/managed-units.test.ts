@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { ManagedUnits } from '../../../../src/host/linux/managed-oom/managed-units.js';
-import { unitPath } from '../../../../src/host/linux/systemd/unit-reading.js';
+import { unitPath } from '../../../../src/host/linux/systemd/units/unit-reading.js';
 import { eventually } from '../../../support/eventually.js';
 import { BusPeer } from '../systemd/bus-peer.js';
 

@@ -1,6 +1,6 @@
 import { onTestFinished, expect, test } from 'vitest';
 import { SystemdUnits } from '../../../../src/host/linux/systemd/unit-manager.js';
-import { unitPath } from '../../../../src/host/linux/systemd/unit-reading.js';
+import { unitPath } from '../../../../src/host/linux/systemd/units/unit-reading.js';
 import { eventually } from '../../../support/eventually.js';
 import { BusPeer } from './bus-peer.js';
 

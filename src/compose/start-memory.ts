@@ -9,7 +9,7 @@ const MIB = 1024 * 1024;
  * Gives back the memory that only the start has used, and locks evictd's machine code in memory: under pressure the
  * kernel drops it first, and reads it again from a busy disk. What is used from now on is locked.
  */
-export function keepWhatIsUsed({ options, log }: Pick<Locked, 'options' | 'log'>): void {
+export function releaseStartMemory({ options, log }: Pick<Locked, 'options' | 'log'>): void {
   options.collectAll();
   if (options.dryRun) return;
   const locked = selectHost().lockText?.(native);

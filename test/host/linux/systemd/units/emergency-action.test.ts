@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { emergencyActionOf } from '../../../../src/host/linux/systemd/emergency-action.js';
+import { emergencyActionOf } from '../../../../../src/host/linux/systemd/units/emergency-action.js';
 
 const DEFAULTS = {
   FailureAction: 'none',

@@ -1,11 +1,9 @@
-import type { LoadedUnit, UnitRestart } from '../../../core/systemd/loaded-unit.js';
-import { type BusCall, type BusReply, MANAGER, PROPERTIES, SYSTEMD } from './bus-connection.js';
-import type { BusLink } from './bus-link.js';
+import type { LoadedUnit, UnitRestart } from '../../../../core/systemd/loaded-unit.js';
+import { type BusCall, type BusReply, PROPERTIES, SYSTEMD } from '../bus-connection.js';
 import { emergencyActionOf } from './emergency-action.js';
 
 /** 'infinity' in systemd's 64-bit numbers. */
 const INFINITY = 0xffff_ffff_ffff_ffffn;
-const NO_SUCH_UNIT = `${SYSTEMD}.NoSuchUnit`;
 /** A guarantee of all memory. */
 const ALL_BYTES = 2n ** 63n - 1n;
 /**
@@ -70,41 +68,6 @@ export function unitCalls(name: string): readonly UnitCall[] {
     call: { ...to, member: 'Get', signature: 'ss', body: [`${SYSTEMD}.${kind}`, property] },
   }));
   return [{ call: all, property: undefined }, ...own];
-}
-
-/**
- * The names that a loaded unit has or gives in its dependencies; systemd keeps each dependency at both units. Empty: it
- * is not loaded any more. undefined: unknown. A call for the properties alone would load a unit, and systemd would signal
- * it as new.
- */
-export function askForNames(link: Pick<BusLink, 'call'>, unit: string, done: (names: ReadonlySet<string> | undefined) => void): void {
-  const ask = (call: BusCall, answered: (value: unknown) => void): void => {
-    const isSent = link.call(call, (reply) => {
-      if (reply.ok) answered(reply.body[0]);
-      else done(reply.name === NO_SUCH_UNIT ? new Set() : undefined);
-    });
-    if (!isSent) done(undefined);
-  };
-  ask({ ...MANAGER, member: 'GetUnit', signature: 's', body: [unit] }, (path) => {
-    const all = {
-      path: String(path),
-      interface: PROPERTIES,
-      destination: SYSTEMD,
-      member: 'GetAll',
-      signature: 's',
-      body: [`${SYSTEMD}.Unit`],
-    };
-    ask(all, (properties) => {
-      done(
-        new Set([
-          unit,
-          ...Object.values(properties ?? {})
-            .flat()
-            .filter((value) => typeof value === 'string'),
-        ]),
-      );
-    });
-  });
 }
 
 /** The calls for properties that may change without a signal. */

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { BusCall, BusReply } from '../../../../src/host/linux/systemd/bus-connection.js';
-import { UnitCache } from '../../../../src/host/linux/systemd/unit-cache.js';
-import { unitPath } from '../../../../src/host/linux/systemd/unit-reading.js';
+import type { BusCall, BusReply } from '../../../../../src/host/linux/systemd/bus-connection.js';
+import { UnitCache } from '../../../../../src/host/linux/systemd/units/unit-cache.js';
+import { unitPath } from '../../../../../src/host/linux/systemd/units/unit-reading.js';
 
 const SECOND = 1_000_000_000n;
 const LOST: BusReply = { ok: false, name: undefined, message: 'lost' };
@@ -200,15 +200,86 @@ test('the names of eight new units are asked for in ten seconds; with more all u
 
 test('a unit that appears again while it is looked at is looked at again', () => {
   fakeTime('hrtime');
+  const gone: BusReply = { ok: false, name: 'org.freedesktop.systemd1.NoSuchUnit', message: '' };
   const { link, cache } = read();
-  cache.unitAppeared('new.service');
   vi.advanceTimersByTime(1);
   cache.unitAppeared('new.service');
-  const [first, second] = link.requested.splice(0);
-  first?.done({ ok: false, name: 'org.freedesktop.systemd1.NoSuchUnit', message: '' });
+  vi.advanceTimersByTime(1);
+  for (let times = 0; times < 20; times += 1) cache.unitAppeared('new.service');
+  expect(link.requested).toHaveLength(1);
+  link.requested.shift()?.done(gone);
   expect(cache.get('a.target')?.unsure).toBe(true);
-  second?.done({ ok: false, name: 'org.freedesktop.systemd1.NoSuchUnit', message: '' });
+  expect(link.requested).toHaveLength(1);
+  link.requested.shift()?.done(gone);
   expect(cache.get('a.target')?.unsure).toBe(false);
+  expect(link.requested).toEqual([]);
+});
+
+test.each(['a\0b', '', `${'a'.repeat(250)}.service`, 'a/b.service', 'ä.service'])(
+  'a signal of a new unit named %j, which no unit can have, makes all unsure',
+  (name) => {
+    const { link, cache } = read();
+    cache.unitAppeared(name);
+    expect(cache.get('a.target')?.unsure).toBe(true);
+    expect(link.requested).toEqual([]);
+  },
+);
+
+test('a new unit may use another name of a followed one', () => {
+  const link = new Link();
+  const cache = new UnitCache(link);
+  cache.follow(new Set(['mysql.target']), now());
+  link.answer({ Id: 'mariadb.target' });
+  cache.unitAppeared('new.service');
+  answerNew(link, { Requires: ['mariadb.target'] });
+  expect(link.names).toEqual(['mysql_2etarget']);
+});
+
+test('a decision does not count on its reading if a new unit names what it has read', () => {
+  const { link, cache } = read();
+  cache.unitAppeared(undefined);
+  cache.awaited('a.target', now());
+  cache.unitAppeared('new.service');
+  const getUnit = link.requested.pop();
+  link.answer();
+  expect(cache.get('a.target')?.unsure).toBe(false);
+  getUnit?.done({ ok: true, body: [unitPath('new.service')] });
+  link.answer({ PartOf: ['a.target'] });
+  expect(cache.get('a.target')?.unsure).toBe(true);
+});
+
+test('a needed unit that a new one has named is read again once it may be stopped', () => {
+  fakeTime('hrtime');
+  const link = new Link();
+  const cache = new UnitCache(link);
+  cache.follow(new Set(['a.target']), now());
+  link.answer({ Requires: ['b.target'] });
+  link.answer();
+  vi.advanceTimersByTime(1);
+  cache.unitAppeared('new.service');
+  answerNew(link, { Requires: ['b.target'] });
+  vi.advanceTimersByTime(61_000);
+  cache.follow(new Set(['a.target']), now());
+  link.answer({ Requires: ['b.target'] });
+  expect(link.requested).toEqual([]);
+  cache.follow(new Set(['a.target', 'b.target']), now());
+  expect(link.names).toEqual(['b_2etarget']);
+});
+
+test('a unit that systemd unloads does not stop with another one any more', () => {
+  const link = new Link();
+  const cache = new UnitCache(link);
+  cache.follow(new Set(names(2)), now());
+  link.answer({ ConsistsOf: ['part.service'] });
+  link.answer();
+  cache.unitRemoved('stranger.service');
+  expect(link.requested).toEqual([]);
+  cache.unitRemoved('part.service');
+  expect(link.names).toEqual(['a0_2etarget', 'a1_2etarget']);
+  link.answer();
+  expect(cache.get('a0.target')?.stopsWith).toEqual([]);
+  cache.unitRemoved('part.service');
+  expect(link.requested).toEqual([]);
 });
 
 test('a reading from before a new unit is unsure whenever its answer comes', () => {
@@ -299,10 +370,7 @@ test('after four minutes only values that change without a signal are read again
   later(545n);
   expect(link.names.sort()).toEqual(['a_2eservice', 'b_2etarget', 'c_2etarget']);
   link.answer();
-  later(3_600n);
-  expect(link.names).not.toContain('a_2eservice');
-  link.lose();
-  later(545n + 3_601n);
+  later(1_500n);
   expect(link.names).toContain('a_2eservice');
 });
 

@@ -1,7 +1,8 @@
-import type { LoadedUnit } from '../../../core/systemd/loaded-unit.js';
-import type { BusReply } from './bus-connection.js';
-import type { BusLink } from './bus-link.js';
-import { askForNames, readUnit, settingCalls, type UnitCall, unitCalls, unitPath, withSettings } from './unit-reading.js';
+import type { LoadedUnit } from '../../../../core/systemd/loaded-unit.js';
+import type { BusReply } from '../bus-connection.js';
+import type { BusLink } from '../bus-link.js';
+import { NewUnits } from './new-units.js';
+import { readUnit, settingCalls, type UnitCall, unitCalls, unitPath, withSettings } from './unit-reading.js';
 
 /** Units that are read at a time, to leave systemd time for other work. */
 const READING_AT_ONCE = 8;
@@ -13,12 +14,8 @@ const PAUSE_MS = 10_000;
 const OLD_NS = 240_000_000_000n;
 /** When a unit is read again that only stops with others, or that a new unit has made unsure. */
 const SOON_OLD_NS = 60_000_000_000n;
-/** All properties are read again once they are this old: systemd signals each change of the others. */
-const WHOLLY_OLD_NS = 3_600_000_000_000n;
-/** So many new units are looked at … */
-const NEW_LOOKED_AT = 8;
-/** … in this time. With more of them every unit is unsure. */
-const NEW_WITHIN_NS = 10_000_000_000n;
+/** All properties are read again once they are this old. */
+const WHOLLY_OLD_NS = 600_000_000_000n;
 /** systemd answers within milliseconds unless it is in trouble. A decision may wait for less. */
 const MAX_AWAITED_NS = 250_000_000n;
 /** A request without an answer for so long is lost. */
@@ -53,14 +50,13 @@ export class UnitCache {
   #reading = 0;
   /** Readings of all units from before may lack dependencies. */
   #cameAtNs = 0n;
-  /** New units whose names of others are awaited, with the time since which they are. */
-  readonly #new = new Map<string, bigint>();
-  /** When the last new units were looked at. */
-  #looksNs: readonly bigint[] = [];
+  readonly #new: NewUnits;
   /** Set while more old units wait to be read again. */
   #pause: NodeJS.Timeout | undefined;
 
-  constructor(private readonly link: Pick<BusLink, 'call' | 'renew' | 'up'>) {}
+  constructor(private readonly link: Pick<BusLink, 'call' | 'renew' | 'up'>) {
+    this.#new = new NewUnits(link, this.#namedByNew.bind(this));
+  }
 
   /** See UnitManager. */
   get(name: string, sureSinceNs?: bigint): LoadedUnit | undefined {
@@ -111,28 +107,25 @@ export class UnitCache {
   }
 
   /** A new unit may depend on one of these. Those that it names are read again. */
-  unitAppeared(name: string | undefined): void {
-    const atNs = process.hrtime.bigint();
-    this.#looksNs = this.#looksNs.filter((ns) => atNs - ns < NEW_WITHIN_NS);
-    if (name === undefined || this.#looksNs.length >= NEW_LOOKED_AT) {
-      this.#cameAtNs = atNs;
-      return;
-    }
-    this.#looksNs = [...this.#looksNs, atNs];
-    this.#new.set(name, atNs);
-    askForNames(this.link, name, (named) => {
-      if (this.#new.get(name) === atNs) this.#new.delete(name);
-      if (named === undefined) this.#cameAtNs = process.hrtime.bigint();
-      for (const other of named ?? []) this.#named(other);
-      this.readOn();
-    });
+  unitAppeared(name = ''): void {
+    this.#new.appeared(name, process.hrtime.bigint());
   }
 
-  #named(name: string): void {
-    const entry = this.#entries.get(name);
-    if (!entry?.mayStop) return;
-    entry.namedAtNs = process.hrtime.bigint();
-    entry.stale = true;
+  #namedByNew(names: ReadonlySet<string> | undefined): void {
+    const nowNs = process.hrtime.bigint();
+    if (names === undefined) this.#cameAtNs = nowNs;
+    for (const entry of this.#entries.values()) {
+      if (!names?.has(entry.name) && !names?.has(entry.unit?.name ?? '')) continue;
+      entry.namedAtNs = nowNs;
+      entry.stale ||= entry.mayStop;
+    }
+    this.readOn();
+  }
+
+  /** A unit is not loaded any more. It does not stop with another one now, and systemd signals no change of that. */
+  unitRemoved(name = ''): void {
+    for (const entry of this.#entries.values()) if (attached(entry).includes(name)) entry.stale = true;
+    this.readOn();
   }
 
   /** Anything may have changed, and pending calls are lost. */
@@ -150,18 +143,21 @@ export class UnitCache {
     }
   }
 
-  /** Not read yet, or before a new unit that may name it; a reading for a decision counts for as long as that may take. */
+  /**
+   * Not read yet, or before a new unit that names it, or before one that may do so; a reading for a decision counts for
+   * as long as that may take.
+   */
   #isUnsure({ readAtNs, decides, namedAtNs }: Entry, sureSinceNs?: bigint): boolean {
     if (readAtNs === undefined) return true;
     if (sureSinceNs !== undefined && readAtNs >= sureSinceNs) return false;
-    let sinceNs = namedAtNs > this.#cameAtNs ? namedAtNs : this.#cameAtNs;
-    for (const ns of this.#new.values()) if (ns > sinceNs) sinceNs = ns;
-    return readAtNs < sinceNs && !(decides && process.hrtime.bigint() - readAtNs < MAX_AWAITED_NS);
+    if (readAtNs < namedAtNs) return true;
+    const isOld = readAtNs < this.#cameAtNs || readAtNs < this.#new.askedNs;
+    return isOld && !(decides && process.hrtime.bigint() - readAtNs < MAX_AWAITED_NS);
   }
 
   #refreshOld(nowNs: bigint): void {
     const isOld = (entry: Entry): boolean => {
-      const isSoon = this.#isUnsure(entry) || !this.#workloads.has(entry.name);
+      const isSoon = (entry.mayStop && this.#isUnsure(entry)) || !this.#workloads.has(entry.name);
       return nowNs - entry.refreshedAtNs >= (isSoon ? SOON_OLD_NS : OLD_NS);
     };
     const old = [...this.#entries.values()]
@@ -179,7 +175,7 @@ export class UnitCache {
   #refresh(entry: Entry, nowNs: bigint): void {
     entry.refreshedAtNs = nowNs;
     const { unit, readAtNs = 0n } = entry;
-    if (unit === undefined || this.#isUnsure(entry) || nowNs - readAtNs >= WHOLLY_OLD_NS) {
+    if (unit === undefined || (entry.mayStop && this.#isUnsure(entry)) || nowNs - readAtNs >= WHOLLY_OLD_NS) {
       entry.stale = true;
       return;
     }
@@ -248,6 +244,7 @@ export class UnitCache {
     if (known !== undefined) {
       if (!mayGo || known.mayStop) return;
       known.mayStop = true;
+      known.stale ||= this.#isUnsure(known);
       this.#attach(known);
       return;
     }
