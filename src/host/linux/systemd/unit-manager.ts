@@ -107,7 +107,7 @@ export class SystemdUnits implements UnitManager {
 
   #connect(): { readonly link: BusLink; readonly cache: UnitCache } {
     // Its events come after the constructor.
-    const link: BusLink = new BusLink(this.addresses, ['PropertiesChanged', 'Reloading', 'UnitNew', 'UnitRemoved'], {
+    const link: BusLink = new BusLink(this.addresses, ['PropertiesChanged', 'Reloading', 'UnitNew'], {
       up: () => {
         // On the bus systemd sends signals only after Subscribe; on its own socket always.
         link.call({ ...MANAGER, member: 'Subscribe' }, () => undefined);
@@ -117,7 +117,6 @@ export class SystemdUnits implements UnitManager {
       signal: (member, path, first) => {
         if (member === 'Reloading') cache.allChanged();
         else if (member === 'UnitNew') cache.unitAppeared(first);
-        else if (member === 'UnitRemoved') cache.unitRemoved(first);
         else cache.changed(path);
       },
     });

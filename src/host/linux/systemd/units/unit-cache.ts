@@ -122,12 +122,6 @@ export class UnitCache {
     this.readOn();
   }
 
-  /** A unit is not loaded any more. It does not stop with another one now, and systemd signals no change of that. */
-  unitRemoved(name = ''): void {
-    for (const entry of this.#entries.values()) if (attached(entry).includes(name)) entry.stale = true;
-    this.readOn();
-  }
-
   /** Anything may have changed, and pending calls are lost. */
   allChanged(): void {
     this.#cameAtNs = process.hrtime.bigint();
@@ -226,7 +220,17 @@ export class UnitCache {
     entry.readAtNs = atNs;
     entry.refreshedAtNs = atNs;
     entry.decides = decides;
+    if (entry.unit === undefined) this.#gone(entry.name, atNs);
     if (this.#entries.get(entry.name) === entry) this.#attach(entry);
+  }
+
+  /** A transient unit that has ended does not stop with another one any more: systemd signals no change of that one. */
+  #gone(name: string, atNs: bigint): void {
+    for (const entry of this.#entries.values()) {
+      const { stopsWith = [], triggeredBy = [] } = entry.unit ?? {};
+      const isOlder = entry.readAtNs !== undefined && entry.readAtNs < atNs;
+      entry.stale ||= isOlder && [...stopsWith, ...triggeredBy].includes(name);
+    }
   }
 
   /** Adds its dependencies. */

@@ -266,19 +266,21 @@ test('a needed unit that a new one has named is read again once it may be stoppe
   expect(link.names).toEqual(['b_2etarget']);
 });
 
-test('a unit that systemd unloads does not stop with another one any more', () => {
+test('a transient unit that has ended does not stop with another one any more', () => {
+  fakeTime('hrtime');
   const link = new Link();
   const cache = new UnitCache(link);
-  cache.follow(new Set(names(2)), now());
-  link.answer({ ConsistsOf: ['part.service'] });
+  cache.follow(new Set(['a.target', 'b.target']), now());
+  link.answer({ ConsistsOf: ['part.target'] });
   link.answer();
-  cache.unitRemoved('stranger.service');
-  expect(link.requested).toEqual([]);
-  cache.unitRemoved('part.service');
-  expect(link.names).toEqual(['a0_2etarget', 'a1_2etarget']);
-  link.answer();
-  expect(cache.get('a0.target')?.stopsWith).toEqual([]);
-  cache.unitRemoved('part.service');
+  vi.advanceTimersByTime(1);
+  cache.changed(unitPath('part.target'));
+  link.answer({ LoadState: 'not-found' });
+  expect(cache.get('part.target')).toBeUndefined();
+  expect(link.names).toEqual(['a_2etarget', 'b_2etarget']);
+  link.requested.shift()?.done({ ok: true, body: [{ ActiveState: 'active' }] });
+  link.answer({ ConsistsOf: ['part.target'] }); // named in a file
+  expect(cache.get('a.target')?.stopsWith).toEqual([]);
   expect(link.requested).toEqual([]);
 });
 
