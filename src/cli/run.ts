@@ -71,7 +71,6 @@ export const run: MakeCommand = (edge) => {
       limitHeap();
       raisePriority();
       const { exitNow, startGuard } = await import('../compose/guard.js');
-      const heap = openHeap();
       const guard = startGuard(loaded, {
         dryRun: options.dryRun === true,
         isTTY: edge.logsToTerminal && logFile === undefined,
@@ -79,9 +78,8 @@ export const run: MakeCommand = (edge) => {
         logFile,
         recording,
         requests: { reload: reloadRequested, resume, stop },
-        ...heap,
+        ...openHeap(),
       });
-      heap.collectAll();
       return { guard, exitNow };
     });
     started.guard = guard;

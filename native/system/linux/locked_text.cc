@@ -25,7 +25,8 @@ struct Segment {
   size_t length;
 };
 
-// The memory of the program and its libraries. What dlopen maps later is not yet relocated, and would be lost.
+// The memory of the program and its libraries. Another thread may be loading one that is not listed yet: at first all
+// of it is one mapping that is not writable, and what is relocated in it would be lost.
 int CollectObject(dl_phdr_info* object, size_t, void* collected) {
   uintptr_t begin = UINTPTR_MAX;
   uintptr_t end = 0;

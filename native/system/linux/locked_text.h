@@ -24,8 +24,8 @@ std::vector<FileMapping> MappingsOfFiles(FILE* smaps);
 
 // Keeps this process's machine code in memory: mlock2(MLOCK_ONFAULT) on the executable segments of the addon, the
 // program and its libraries. Never V8's memory: freeing or protecting locked pages fails, and V8 aborts then. Loads no
-// page. To be called when all is open: unmaps the pages that this has used and gives back what it has freed. What is
-// used from now on is locked.
+// page. To be called when all is open: unmaps the file pages that the start has used, and malloc gives back what the
+// start has freed. What is used from now on is locked.
 LockedText LockText();
 
 }  // namespace evictd

@@ -29,10 +29,10 @@ export interface UnitManager {
   /**
    * Whether the answer that decides about this unit is still outstanding: everything, or, where the unit is `unsure`,
    * what depends on it now. Requests it where it was not requested. false where it is known, where there is no such
-   * unit, and where systemd has had its time (250 ms, or `withinNs`). An answer to this request is sure for 250 ms; an
-   * answer to a request since `sureSinceNs` is sure for good, because the request itself makes systemd load a unit.
-   * With `sureSinceNs` a change since the last reading is awaited, too, and the time of systemd begins then, also
-   * without a connection.
+   * unit, and where systemd has had its time (250 ms, or `withinNs`). An answer to this request is sure for 250 ms,
+   * unless a new unit is found to name this one; an answer to a request since `sureSinceNs` is sure for good, because
+   * the request itself makes systemd load a unit. With `sureSinceNs` a change since the last reading is awaited, too,
+   * and the time of systemd begins then, also without a connection.
    */
   awaited(name: string, withinNs?: bigint, sureSinceNs?: bigint): boolean;
   /** Calls back in a few milliseconds, when what is `awaited` may be known. */

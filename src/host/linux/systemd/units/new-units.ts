@@ -1,7 +1,7 @@
 import { type BusCall, MANAGER, PROPERTIES, SYSTEMD } from '../bus-connection.js';
 import type { BusLink } from '../bus-link.js';
 
-/** If more new units appear within WITHIN_NS, none of them is looked at. */
+/** If more new units appear within WITHIN_NS, the others are not looked at. */
 const MAX_NEW = 8;
 const WITHIN_NS = 10_000_000_000n;
 /** systemd.unit(5), "Description". Anyone may send a signal. */
@@ -10,18 +10,21 @@ const NO_SUCH_UNIT = `${SYSTEMD}.NoSuchUnit`;
 
 /** Units that systemd has just loaded, and the units that they depend on: systemd keeps each dependency at both units. */
 export class NewUnits {
-  /** Those of which it is not known yet what they name, with the time when they appeared. */
+  /** Those of which systemd has not answered yet, with the time when they appeared. */
   readonly #asked = new Map<string, bigint>();
   /** When the last ones appeared. */
   #timesNs: readonly bigint[] = [];
 
-  /** @param named  the names that a new unit has or gives; undefined: unknown. An unloaded one gives none */
+  /**
+   * @param named  the names that a new unit has and those of the units that it depends on; empty: systemd has unloaded
+   * it again; undefined: unknown
+   */
   constructor(
     private readonly link: Pick<BusLink, 'call'>,
     private readonly named: (names: ReadonlySet<string> | undefined) => void,
   ) {}
 
-  /** When the last one appeared of which it is not known yet what it names. */
+  /** When the latest of those appeared of which systemd has not answered yet. */
   get askedNs(): bigint {
     let newestNs = 0n;
     for (const ns of this.#asked.values()) if (ns > newestNs) newestNs = ns;

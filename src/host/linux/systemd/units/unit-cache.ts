@@ -6,7 +6,7 @@ import { readUnit, settingCalls, type UnitCall, unitCalls, unitPath, withSetting
 
 /** Units that are read at a time, to leave systemd time for other work. */
 const READING_AT_ONCE = 8;
-/** Units that are read again at a time because they are old: systemd does not signal `systemctl set-property`. */
+/** Units read again at a time because they are old: systemd does not signal `systemctl set-property`. */
 const REFRESHED_AT_ONCE = 4;
 /** The pause before the next of them. */
 const PAUSE_MS = 10_000;
@@ -113,9 +113,12 @@ export class UnitCache {
 
   #namedByNew(names: ReadonlySet<string> | undefined): void {
     const nowNs = process.hrtime.bigint();
-    if (names === undefined) this.#cameAtNs = nowNs;
+    if (names === undefined) {
+      this.#cameAtNs = nowNs;
+      return;
+    }
     for (const entry of this.#entries.values()) {
-      if (!names?.has(entry.name) && !names?.has(entry.unit?.name ?? '')) continue;
+      if (!names.has(entry.name) && !names.has(entry.unit?.name ?? '')) continue;
       entry.namedAtNs = nowNs;
       entry.stale ||= entry.mayStop;
     }
@@ -138,8 +141,8 @@ export class UnitCache {
   }
 
   /**
-   * Not read yet, or before a new unit that names it, or before one that may do so; a reading for a decision counts for
-   * as long as that may take.
+   * Not read yet, or read before a new unit appeared that names it or may do so. Where it only may, a reading for a
+   * decision counts for as long as that may take.
    */
   #isUnsure({ readAtNs, decides, namedAtNs }: Entry, sureSinceNs?: bigint): boolean {
     if (readAtNs === undefined) return true;
@@ -228,8 +231,7 @@ export class UnitCache {
   #gone(name: string, atNs: bigint): void {
     for (const entry of this.#entries.values()) {
       const { stopsWith = [], triggeredBy = [] } = entry.unit ?? {};
-      const isOlder = entry.readAtNs !== undefined && entry.readAtNs < atNs;
-      entry.stale ||= isOlder && [...stopsWith, ...triggeredBy].includes(name);
+      entry.stale ||= (entry.readAtNs ?? atNs) < atNs && [...stopsWith, ...triggeredBy].includes(name);
     }
   }
 
