@@ -28,6 +28,14 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
     Service: { ExecStart: '/bin/sleep infinity', ...settings },
   });
 
+  /** Starts a unit that needs no daemon-reload. */
+  const transient = (name: string, setting: string): void => {
+    systemd('systemd-run', '--quiet', `--unit=${name}`, `--property=${setting}`, 'sleep', 'infinity');
+    onTestFinished(() => {
+      spawnSync('systemctl', ['stop', name]); // it may have stopped with its dependency
+    });
+  };
+
   test.each([
     ['its own socket', own],
     ['the bus', bus],
@@ -100,24 +108,13 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
     const opened = manager(address);
     opened.follow([name]);
     await eventually('the unit is known completely', () => opened.unit(name)?.unsure === false);
-    // A transient unit needs no daemon-reload.
-    systemd('systemd-run', '--quiet', `--unit=${dependant}`, `--property=Requires=${name}`, 'sleep', 'infinity');
-    onTestFinished(() => {
-      spawnSync('systemctl', ['stop', dependant]); // it may have stopped with its dependency
-    });
+    transient(dependant, `Requires=${name}`);
     await eventually('the change or the dependant is known', () => {
       const unit = opened.unit(name);
       return unit?.unsure === true || unit?.stopsWith.includes(dependant);
     });
     await eventually('the unit is known completely again', () => !opened.awaited(name) && opened.unit(name)?.stopsWith.includes(dependant));
   });
-
-  const transient = (name: string, setting: string): void => {
-    systemd('systemd-run', '--quiet', `--unit=${name}`, `--property=${setting}`, 'sleep', 'infinity');
-    onTestFinished(() => {
-      spawnSync('systemctl', ['stop', name]); // it may have stopped with its dependency
-    });
-  };
 
   test.each(['Requires', 'Requisite', 'BindsTo', 'PartOf', 'StopPropagatedFrom'])(
     'has a new dependant without a decision, which depends on it by %s=',
