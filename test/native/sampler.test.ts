@@ -95,6 +95,24 @@ describe('the sampler', () => {
     expect(wakes).toHaveLength(2);
   });
 
+  test('samples a value below 0, as what is available × −1: it approaches a limit, crosses it, and is seen below it', async () => {
+    const available = makeNumberFile(301);
+    const options = { files: [number(available.path)], weights: [-1], limits: [-99], noticeDistance: 200, ...STEADY };
+    const { wakes, owner } = open(options);
+    const details = () => wakes.splice(0).map(({ detail }) => detail);
+    await samples();
+    expect(details()).toEqual([]);
+    available.show(299);
+    await samples();
+    expect(details()).toEqual([native.SAMPLER.APPROACHING]);
+    available.show(99);
+    await samples();
+    expect(details()).toEqual([native.SAMPLER.CROSSED]);
+    owner.seen(-100); // between two samples
+    await samples();
+    expect(details()).toEqual([native.SAMPLER.CROSSED]);
+  });
+
   test('wakes at each crossing of a limit, in both directions', async () => {
     const file = makeNumberFile(99);
     const { wakes } = sample([number(file.path)], [1], [100, 200]);

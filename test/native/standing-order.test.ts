@@ -58,6 +58,18 @@ test('an order is carried out after a wake of another watch, and its result is t
   expect(order.withdraw()).toBe(true);
 });
 
+test('an order compares a value below 0, as what is available × −1', async () => {
+  const { member, node, bell, wakes, order, plan } = scene();
+  const value = { ...number(node.path), weights: [-1] };
+  node.show(103);
+  expect(order.place({ ...plan, conditions: [{ value, atLeast: -99 }] }, 0n)).toBe(true);
+  node.show(99);
+  bell.show(1);
+  expect((await once(member, 'exit'))[1]).toBe('SIGKILL');
+  await until('it wakes', () => wakes.length === 1);
+  expect(order.take()).toMatchObject({ candidate: 0, node: -99, value: 5 });
+});
+
 test('an order throws for a candidate that does not exist any more, another one of its name, or an unreadable file', () => {
   const { order, plan } = scene();
   const [candidate] = plan.candidates;

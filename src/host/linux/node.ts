@@ -1,17 +1,14 @@
 import { existsSync, statSync } from 'node:fs';
-import { totalmem } from 'node:os';
 import { departuresOf, type Departures } from '../../core/decide/departures.js';
-import { cgroupDirectory, normalCgroupPath, type CgroupHierarchy } from '../../core/workload/cgroup.js';
+import { cgroupDirectory, normalCgroupPath } from '../../core/workload/cgroup.js';
 import type { FilesystemPaths } from '../../core/signal/layout.js';
 import type { Threshold } from '../../core/threshold/threshold.js';
 import { UnavailableError } from '../../errors.js';
 import type { Binding } from '../../native/binding.js';
 import { openAllocatable } from './memory/allocatable.js';
-import { readPageSize } from './memory/memory-reserve.js';
 import { containerRoot, readHierarchies, showsRootCgroup, type Hierarchies } from './cgroup/hierarchies.js';
 import { cgroupPlan, MemoryNotifiers, type WatchPlan } from './memory/memory-notifiers.js';
-import { cgroupMemory, limitNow } from './memory/cgroup-memory.js';
-import { machineMemory, readMemoryFiles } from './memory/machine-memory.js';
+import { cgroupMemory } from './memory/cgroup-memory.js';
 import { LinuxNodeReader, type LinuxNode, type NodeParts } from './node-reader.js';
 import { bindingFor, planFor, type NotifierMode } from './sampling/notifier-mode.js';
 import { cgroupOomKills, machineOomKills } from './oom/oom-kills.js';
@@ -20,6 +17,7 @@ import { pidsSource } from './cgroup/pids.js';
 import { MACHINE_PRESSURE, MACHINE_PRESSURE_FOR_V1 } from './pressure/pressure.js';
 import { amountSources } from './memory/swap.js';
 import { fsPath } from '../../byte-paths.js';
+import { MACHINE_STALLS, watchedMachine, type WatchedMemory } from './watched-memory.js';
 
 export type { LinuxNode } from './node-reader.js';
 export type { NotifierMode } from './sampling/notifier-mode.js';
@@ -72,15 +70,10 @@ export function openNode(config: NodeConfig, native: Binding, mode: NotifierMode
 
 const WINDOW_NS = 2_000_000_000n;
 
-interface Watched {
-  readonly memory: NodeParts['memory'];
-  readonly plan: WatchPlan;
-}
-
 type Opened = Omit<NodeParts, 'native' | 'filesystems' | 'thresholds' | 'notifiers' | 'changedMemory' | 'own' | 'allocatable'> & {
   readonly plan: WatchPlan;
   /** What is watched from now on; undefined: the same. Left out: always the same. */
-  readonly changed?: () => Watched | undefined;
+  readonly changed?: () => WatchedMemory | undefined;
   readonly own: Omit<PressureAndSwapPlan, 'windowNs'>;
 };
 
@@ -102,46 +95,6 @@ function openMachine({ memory: hierarchy, pids }: Hierarchies, departures: Depar
     ...watchedMachine(hierarchy, departures),
   };
 }
-
-/**
- * In a container the mount shows an ordinary cgroup as the root. While that has a limit which leaves less than the machine
- * has, its memory is all that the kernel can give. The limit may be set or removed at any time (docker update, MemoryMax=).
- */
-function watchedMachine(hierarchy: CgroupHierarchy | undefined, departures: Departures): Watched & Pick<Opened, 'changed'> {
-  const isRoot = hierarchy !== undefined && showsRootCgroup(hierarchy);
-  const whole = (): Watched => wholeMachine(isRoot && hierarchy.version === 1 ? hierarchy : undefined, departures);
-  if (hierarchy === undefined || isRoot || !departures['kernel-memory']) return whole();
-  const look = (): boolean => limitNow(hierarchy, '/') <= totalmem();
-  let isLimited = look();
-  const now = (): Watched => {
-    if (!isLimited) return whole();
-    const memory = cgroupMemory(hierarchy, '/', departures['reclaimable-cache']);
-    return { memory, plan: cgroupPlan('memory.available', hierarchy, '/', memory, MACHINE_STALLS) };
-  };
-  const changed = (): Watched | undefined => {
-    if (look() === isLimited) return undefined;
-    isLimited = !isLimited;
-    return now();
-  };
-  return { ...now(), changed };
-}
-
-function wholeMachine(v1Root: CgroupHierarchy | undefined, departures: Departures): Watched {
-  const memory = machineMemory(departures, v1Root, readMemoryFiles());
-  const plan: WatchPlan = {
-    signal: 'memory.available',
-    nodeName: 'the machine',
-    thresholdDirectory: v1Root && cgroupDirectory(v1Root, '/'),
-    used: memory.used,
-    pressureFile: MACHINE_STALLS,
-    eventsDirectory: undefined,
-    oomDirectory: undefined,
-    pageSize: readPageSize(),
-  };
-  return { memory, plan };
-}
-
-const MACHINE_STALLS = '/proc/pressure/memory';
 
 function openCgroup({ memory: hierarchy, pids }: Hierarchies, path: string, departures: Departures, native: Binding): Opened {
   if (hierarchy === undefined) {

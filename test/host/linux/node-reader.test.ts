@@ -28,7 +28,7 @@ function openNode(): { readonly node: LinuxNodeReader; readonly show: (file: str
       signal: 'memory.available',
       nodeName: path,
       thresholdDirectory: undefined,
-      used: memory.used,
+      sampled: memory.sampled,
       pressureFile: undefined,
       eventsDirectory: undefined,
       oomDirectory: undefined,

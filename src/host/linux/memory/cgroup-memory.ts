@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { constants, totalmem } from 'node:os';
 import { cgroupDirectory, withAncestors, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
-import type { FileSpec, FileSum } from '../../../native/binding.js';
+import type { FileSpec } from '../../../native/binding.js';
 import { valueOf } from '../sampling/file-sum.js';
 import { firstError } from '../sampling/kernel-source.js';
-import { lowWatermark, meminfo, type MemoryReading, type MemorySource, type Statistics } from './memory.js';
+import { lowWatermark, meminfo, type MemoryReading, type MemorySource, type SampledMemory, type Statistics } from './memory.js';
 import { attempt } from '../../../errors.js';
 import { fsPath } from '../../../byte-paths.js';
 
@@ -17,7 +17,7 @@ import { fsPath } from '../../../byte-paths.js';
 export function cgroupMemory(hierarchy: CgroupHierarchy, path: string, countsCache: boolean): MemorySource {
   const limits = limitFiles(hierarchy, path);
   const cgroup = usageOf(hierarchy, path, countsCache, Math.min(limitNow(hierarchy, path), totalmem()));
-  const required = [...cgroup.used.files, meminfo('MemTotal')];
+  const required = [...cgroup.sampled.files, meminfo('MemTotal')];
   return {
     ...cgroup,
     files: [...required, ...limits],
@@ -25,7 +25,7 @@ export function cgroupMemory(hierarchy: CgroupHierarchy, path: string, countsCac
       const missing = firstError(required, errors.subarray(0, required.length));
       if (missing) return missing;
       // v2's root has no limit file; an unreadable limit (NaN) does not count.
-      const levels = values.subarray(cgroup.used.weights.length);
+      const levels = values.subarray(cgroup.sampled.weights.length);
       const capacity = levels.reduce((smallest, limit) => (limit < smallest ? limit : smallest), Infinity);
       return { capacity: BigInt(capacity), ...cgroup.reading(values) };
     },
@@ -35,8 +35,8 @@ export function cgroupMemory(hierarchy: CgroupHierarchy, path: string, countsCac
 /** The root cgroup of v1. Its usage is the sum of its pages, from the same statistics: no kernel memory is charged to it. */
 export function v1RootMemory(hierarchy: CgroupHierarchy, countsCache: boolean): MemorySource {
   const memory = cgroupMemory(hierarchy, '/', countsCache);
-  const { description, used, files } = memory;
-  return { description, used, files, read: (values, errors) => memory.read(values, errors) };
+  const { description, sampled, files } = memory;
+  return { description, sampled, files, read: (values, errors) => memory.read(values, errors) };
 }
 
 /**
@@ -53,7 +53,7 @@ export function allocatableMemory(
   countsCache: boolean,
 ): MemorySource {
   const cgroup = capacity === undefined ? cgroupMemory(hierarchy, path, countsCache) : ofCapacity(hierarchy, path, capacity, countsCache);
-  const required = cgroup.used.files.length;
+  const required = cgroup.sampled.files.length;
   return {
     ...cgroup,
     description: `${capacity === undefined ? 'its limit' : String(capacity)} − (${cgroup.description})`,
@@ -66,7 +66,7 @@ export function allocatableMemory(
 
 function ofCapacity(hierarchy: CgroupHierarchy, path: string, capacity: bigint, countsCache: boolean): MemorySource {
   const cgroup = usageOf(hierarchy, path, countsCache, Number(capacity));
-  const { files } = cgroup.used;
+  const { files } = cgroup.sampled;
   return { ...cgroup, files, read: (values, errors) => firstError(files, errors) ?? { capacity, ...cgroup.reading(values) } };
 }
 
@@ -92,7 +92,7 @@ const STATISTICS = {
   2: { pages: ['anon', 'file'], inactive: 'inactive_file', partly: ['active_file', 'slab_reclaimable'] },
 } as const;
 
-type Usage = Pick<MemorySource, 'description' | 'used' | 'statistics' | 'countsKernelMemory'> & {
+type Usage = Pick<MemorySource, 'description' | 'sampled' | 'statistics' | 'countsKernelMemory'> & {
   readonly reading: (values: Float64Array) => Omit<MemoryReading, 'capacity'>;
 };
 
@@ -108,7 +108,8 @@ function usageOf(hierarchy: CgroupHierarchy, path: string, countsCache: boolean,
   const keys = [...pages, inactive, ...parts];
   const usage = usageFile(hierarchy, path);
   const kept = lowWatermark(capacity);
-  const used: FileSum = {
+  const sampled: SampledMemory = {
+    counts: 'used', // the capacity is in other files
     files: [usage, { path: `${directory}/memory.stat`, format: 'keyed', keys }],
     weights: [1, 0, 0, -1, ...parts.map(() => 0)],
     reclaimable: parts.map((part) => ({ weights: [0, ...keys.map((key) => (key === part ? 1 : 0))], kept })),
@@ -117,17 +118,17 @@ function usageOf(hierarchy: CgroupHierarchy, path: string, countsCache: boolean,
     directory,
     version,
     keys: keys.map((key) => key.replace(/^total_/, '')),
-    explained: { files: used.files, weights: used.weights.map((_, field) => (field === 0 ? -1 : field <= pages.length ? 1 : 0)) },
-    reclaimableOf: (counts) => BigInt(-valueOf(used, Float64Array.of(0, ...counts))),
+    explained: { files: sampled.files, weights: sampled.weights.map((_, field) => (field === 0 ? -1 : field <= pages.length ? 1 : 0)) },
+    reclaimableOf: (counts) => BigInt(-valueOf(sampled, Float64Array.of(0, ...counts))),
   };
   return {
     description: `${usage.path.slice(directory.length + 1)} − ${countsCache ? 'reclaimable memory' : 'inactive_file'} of ${path}`,
-    used,
+    sampled,
     statistics,
     countsKernelMemory: true,
     reading: (values) => {
       const [charged = NaN, anonymous = NaN, file = NaN] = values;
-      const inUse = valueOf(used, values);
+      const inUse = valueOf(sampled, values);
       return { usage: BigInt(charged), reclaimable: BigInt(charged - inUse), pages: BigInt(anonymous + file) };
     },
   };

@@ -1,12 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { Departures } from '../../../core/decide/departures.js';
 import type { CgroupHierarchy } from '../../../core/workload/cgroup.js';
-import type { FileSpec, FileSum } from '../../../native/binding.js';
-import { valueOf } from '../sampling/file-sum.js';
+import type { FileSpec } from '../../../native/binding.js';
 import { firstError } from '../sampling/kernel-source.js';
 import { impossibleEstimate, impossiblePages, readEstimateFiles, type EstimateFiles } from './estimate.js';
 import { usageFile, v1RootMemory } from './cgroup-memory.js';
-import { lowWatermark, meminfo, type MemorySource } from './memory.js';
+import { lowWatermark, meminfo, usedIn, type MemorySource, type SampledMemory } from './memory.js';
 
 export interface MemoryFiles {
   /** The text of /proc/meminfo. */
@@ -18,7 +17,12 @@ export interface MemoryFiles {
 const ARCSTATS = '/proc/spl/kstat/zfs/arcstats';
 
 export function readMemoryFiles(): MemoryFiles {
-  return { meminfo: readFileSync('/proc/meminfo', 'latin1'), arcstats: existsSync(ARCSTATS) ? ARCSTATS : undefined };
+  return { meminfo: readFileSync('/proc/meminfo', 'latin1'), arcstats: findArcstats() };
+}
+
+/** ZFS may be loaded and unloaded at any time. undefined: it is not loaded. */
+export function findArcstats(): string | undefined {
+  return existsSync(ARCSTATS) ? ARCSTATS : undefined;
 }
 
 /** Whether /proc/meminfo has the kernel's estimate (Linux 3.14; a container's meminfo may lack it). */
@@ -58,9 +62,10 @@ function estimatedMemory(
   again: () => EstimateFiles,
 ): MemorySource {
   const estimate = meminfo('MemTotal', 'MemAvailable', 'MemFree', ...(countsCache ? [] : ['Active(file)']));
-  const weights = countsCache ? [1, -1, 0] : [1, -1, 0, 1];
+  const weights = countsCache ? [0, -1, 0] : [0, -1, 0, 1];
   const arc: FileSpec[] = arcstats === undefined ? [] : [{ path: arcstats, format: 'kstat', keys: ['size', 'c_min'] }];
-  const used: FileSum = {
+  const sampled: SampledMemory = {
+    counts: 'free',
     files: [estimate, ...arc],
     weights: [...weights, ...arc.flatMap(() => [0, 0])],
     reclaimable: arc.map(() => ({ weights: [...weights.map(() => 0), 1, -1], kept: 0 })),
@@ -69,16 +74,17 @@ function estimatedMemory(
   const shrinks = arcstats === undefined ? '' : ` + size − c_min of ${arcstats}`;
   return {
     description: `MemAvailable${countsCache ? '' : ' − Active(file)'} of /proc/meminfo${shrinks}`,
-    used,
+    sampled,
     countsKernelMemory: true,
     files: [estimate, ...arc, ...(usage ? [usage] : [])],
     read: (values, errors) => {
       const [ofEstimate = 0, ofUsage = 0] = [errors[0], usage && errors[1 + arc.length]];
       const missing = firstError(required, Int32Array.of(ofEstimate, ofUsage)) ?? impossibleEstimate(values, again);
       if (missing) return missing;
-      const inUse = BigInt(valueOf(used, values));
-      const counted = usage === undefined ? inUse : BigInt(values[used.weights.length] ?? NaN);
-      return { capacity: BigInt(values[0] ?? NaN), usage: counted, reclaimable: counted - inUse };
+      const capacity = BigInt(values[0] ?? NaN);
+      const inUse = usedIn(sampled, values, capacity);
+      const counted = usage === undefined ? inUse : BigInt(values[sampled.weights.length] ?? NaN);
+      return { capacity, usage: counted, reclaimable: counted - inUse };
     },
   };
 }
@@ -92,20 +98,22 @@ function estimatedMemory(
 function pageMemory(countsCache: boolean, text: string, again: () => EstimateFiles): MemorySource {
   const total = Number(/^MemTotal: +(\d+) kB$/m.exec(text)?.[1] ?? 0) * 1024;
   const file = meminfo('MemTotal', ...PAGES, 'Inactive(file)', 'MemFree', ...(countsCache ? ['Active(file)'] : []));
-  const used: FileSum = {
+  const sampled: SampledMemory = {
+    counts: 'free',
     files: [file],
-    weights: [0, 1, 1, 1, 1, -1, 0, ...(countsCache ? [0] : [])],
+    weights: [-1, 1, 1, 1, 1, -1, 0, ...(countsCache ? [0] : [])],
     reclaimable: countsCache ? [{ weights: [0, 0, 0, 0, 0, 0, 0, 1], kept: lowWatermark(total) }] : [],
   };
   return {
     description: `anonymous + file pages − ${countsCache ? 'reclaimable page cache' : 'Inactive(file)'} of /proc/meminfo`,
-    used,
+    sampled,
     files: [file],
     read: (values, errors) => {
       const missing = firstError([file], errors) ?? impossiblePages(values, again);
       if (missing) return missing;
       const usage = BigInt(values.subarray(1, 1 + PAGES.length).reduce((sum, pages) => sum + pages, 0));
-      return { capacity: BigInt(values[0] ?? NaN), usage, reclaimable: usage - BigInt(valueOf(used, values)) };
+      const capacity = BigInt(values[0] ?? NaN);
+      return { capacity, usage, reclaimable: usage - usedIn(sampled, values, capacity) };
     },
   };
 }

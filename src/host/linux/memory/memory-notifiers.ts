@@ -1,12 +1,11 @@
 import { cgroupDirectory, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
-import { usedLimit } from '../../../core/signal/memcg.js';
 import { orderedLimit } from '../../../core/threshold/ordered-limit.js';
 import { operandsOf, operandText, resolve, type Operand, type Threshold } from '../../../core/threshold/threshold.js';
 import type { NotifierState, Wake } from '../../../monitor/ports/ports.js';
 import type { OrderCondition } from '../../../monitor/ports/standing-order.js';
 import type { Binding, EventsBits, OomBits } from '../../../native/binding.js';
 import { type MemoryLimit, UsageThresholds } from './usage-threshold.js';
-import type { MemoryReading, MemorySource } from './memory.js';
+import { sampledAt, sampledLimit, type MemoryReading, type MemorySource, type SampledMemory } from './memory.js';
 import { readPageSize } from './memory-reserve.js';
 import { refusal, WatchSlot, type SlotWake } from '../sampling/watch-slot.js';
 import { SamplerNotifier } from '../sampling/sampler-notifier.js';
@@ -18,7 +17,7 @@ export interface WatchPlan {
   readonly nodeName: string;
   /** v1: the cgroup whose usage the kernel compares with thresholds; undefined: only the sampler watches. */
   readonly thresholdDirectory: string | undefined;
-  readonly used: MemorySource['used'];
+  readonly sampled: SampledMemory;
   /** undefined: not watched. */
   readonly pressureFile: string | undefined;
   /** v2: the cgroup whose memory.events reports limit hits. */
@@ -33,11 +32,11 @@ export function cgroupPlan(
   signal: WatchPlan['signal'],
   hierarchy: CgroupHierarchy,
   path: string,
-  { used }: MemorySource,
+  { sampled }: MemorySource,
   v1PressureFile: string | undefined,
 ): WatchPlan {
   const directory = cgroupDirectory(hierarchy, path);
-  const common = { signal, nodeName: path, used, pageSize: readPageSize() };
+  const common = { signal, nodeName: path, sampled, pageSize: readPageSize() };
   return hierarchy.version === 1
     ? { ...common, thresholdDirectory: directory, pressureFile: v1PressureFile, eventsDirectory: undefined, oomDirectory: directory }
     : {
@@ -75,7 +74,7 @@ export class MemoryNotifiers {
     if (plan.thresholdDirectory !== undefined) {
       this.#thresholds = new UsageThresholds(native, plan.thresholdDirectory, plan.nodeName, plan.pageSize, wake);
     }
-    this.#sampler = new SamplerNotifier(native, { value: plan.used, unit: 'memory' }, wake);
+    this.#sampler = new SamplerNotifier(native, { value: plan.sampled, unit: 'memory' }, wake);
     this.#pressure = plan.pressureFile === undefined ? undefined : memoryStallTrigger(native, plan.pressureFile, wake);
     this.#events = new WatchSlot('memcg_events', native.WAKE.GONE, wake);
     this.#oom = new WatchSlot('memcg_oom', native.WAKE.GONE, wake);
@@ -106,8 +105,8 @@ export class MemoryNotifiers {
     return sampled || pressure || events || oom;
   }
 
-  seen({ usage, reclaimable }: MemoryReading): void {
-    this.#sampler.seen(Number(usage - reclaimable));
+  seen(reading: MemoryReading): void {
+    this.#sampler.seen(Number(sampledAt(this.#plan.sampled, reading)));
   }
 
   states(): NotifierState[] {
@@ -131,14 +130,20 @@ export class MemoryNotifiers {
 
   /** @param ordered  bytes of the standing order's threshold; the order is needed when less than twice as much is available */
   #armSampler(limits: readonly MemoryLimit[], capacity: bigint, ordered: bigint | undefined): boolean {
-    const values = limits.map(({ bytes }) => Number(usedLimit(capacity, bytes)));
+    const { sampled, nodeName } = this.#plan;
+    const values = limits.map(({ bytes }) => Number(sampledLimit(sampled, capacity, bytes)));
+    const target =
+      sampled.counts === 'used'
+        ? `memory in use ≥ ${values.join(', ')} of ${nodeName}`
+        : `available memory < ${limits.map(({ bytes }) => bytes).join(', ')} of ${nodeName}`;
     const noticeDistance = ordered === undefined ? undefined : Number(ordered);
-    return this.#sampler.arm(values, `memory in use ≥ ${values.join(', ')} of ${this.#plan.nodeName}`, noticeDistance);
+    return this.#sampler.arm(values, target, noticeDistance);
   }
 
   /** What the sampler compares. */
   crossing(bytes: bigint, { capacity }: MemoryReading): OrderCondition {
-    return { value: this.#plan.used, atLeast: Number(usedLimit(capacity, bytes)) };
+    const { sampled } = this.#plan;
+    return { value: sampled, atLeast: Number(sampledLimit(sampled, capacity, bytes)) };
   }
 
   #armEvents(): boolean {

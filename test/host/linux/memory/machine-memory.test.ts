@@ -4,7 +4,15 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { departuresOf, type Departures } from '../../../../src/core/decide/departures.js';
 import type { CgroupHierarchy } from '../../../../src/core/workload/cgroup.js';
 import { machineMemory } from '../../../../src/host/linux/memory/machine-memory.js';
-import { availableOf, lowWatermark, usedOf, type MemoryReading } from '../../../../src/host/linux/memory/memory.js';
+import {
+  availableOf,
+  lowWatermark,
+  sampledAt,
+  sampledLimit,
+  usedOf,
+  type MemoryReading,
+} from '../../../../src/host/linux/memory/memory.js';
+import { valueOf } from '../../../../src/host/linux/sampling/file-sum.js';
 import { KernelPass, type KernelSource, type Missing } from '../../../../src/host/linux/sampling/kernel-source.js';
 import { native } from '../../../../src/native/index.js';
 import { MIXED_MEMINFO, meminfoText, type Meminfo } from '../../../support/meminfo.js';
@@ -91,6 +99,48 @@ describe('kernel-memory and reclaimable-cache', () => {
   test('more active cache than MemAvailable leaves nothing available', () => {
     const busy = { ...quiet, MemAvailable: 20_000, MemFree: 10_000 };
     expect(available({ ...evictd, 'reclaimable-cache': false }, busy)).toBe(0);
+  });
+});
+
+describe('the sampled value', () => {
+  const kinds = [
+    { ...kubelet },
+    { ...kubelet, 'reclaimable-cache': true },
+    { ...kubelet, 'kernel-memory': true },
+    { ...evictd },
+  ] satisfies Departures[];
+  const sampledOf = (departures: Departures, fields: Meminfo) => {
+    // The watermark that is kept is that of the start, whatever a balloon does.
+    const source = machineMemory(departures, undefined, { meminfo: meminfoText(quiet), arcstats: '/arcstats' });
+    const files = {
+      '/proc/meminfo': Object.fromEntries(Object.entries(fields).map(([key, kib]) => [key, kib * KiB])),
+      '/arcstats': { size: 300 * MiB, c_min: 100 * MiB },
+    };
+    const reading = readPlayed(source, files);
+    const { sampled } = source;
+    const value = readPlayed({ files: sampled.files, read: (values) => valueOf(sampled, values) }, files);
+    if ('missing' in reading) throw new Error(reading.missing);
+    return { value, reading, sampled };
+  };
+
+  test.each(kinds)('is −1 × the available memory, as a pass reads it: %#', (departures) => {
+    const { value, reading, sampled } = sampledOf(departures, quiet);
+    expect(value).toBe(-Number(availableOf(reading)));
+    expect(value).toBe(Number(sampledAt(sampled, reading)));
+    expect(BigInt(value) >= sampledLimit(sampled, reading.capacity, availableOf(reading))).toBe(false);
+    expect(BigInt(value) >= sampledLimit(sampled, reading.capacity, availableOf(reading) + 1n)).toBe(true);
+  });
+
+  test.each(kinds)('reaches the limit of before if a balloon takes the memory: %#', (departures) => {
+    const before = sampledOf(departures, quiet);
+    const balloon = 400 * KiB;
+    const { MemTotal, MemFree, MemAvailable } = quiet;
+    const inflated = { MemTotal: MemTotal - balloon, MemFree: MemFree - balloon, MemAvailable: MemAvailable - balloon };
+    const after = sampledOf(departures, { ...quiet, ...inflated });
+    expect([after.value - before.value, usedOf(after.reading)]).toEqual([400 * MiB, usedOf(before.reading)]);
+    const limit = (threshold: bigint) => sampledLimit(before.sampled, before.reading.capacity, threshold);
+    const left = availableOf(after.reading);
+    expect([BigInt(after.value) >= limit(left), BigInt(after.value) >= limit(left + 1n)]).toEqual([false, true]);
   });
 });
 
