@@ -1,3 +1,4 @@
+import { hierarchiesBeside, type CgroupHierarchy } from '../core/workload/cgroup.js';
 import { patternsOf, type Rule, type Named } from '../core/workload/rule.js';
 import { CgroupStandingOrder } from '../evict/cgroup/cgroup-standing-order.js';
 import { openCgroupEvictor, type VictimHierarchies } from '../evict/cgroup/cgroup-evictor.js';
@@ -17,10 +18,11 @@ import { native } from '../native/index.js';
 import { asWindows } from '../native/windows-addon.js';
 import type { FinalUnitStop } from '../workloads/systemd/unit-stops.js';
 import { workingSetOf } from '../workloads/cgroup/cgroup-files.js';
+import { PREFERENCE_ATTRIBUTES } from '../workloads/cgroup/oom-preference.js';
 import { compileRules } from '../workloads/workload-rules.js';
 
 export interface EvictorParts {
-  readonly hierarchies: VictimHierarchies;
+  readonly hierarchies: VictimHierarchies & { readonly systemd: CgroupHierarchy | undefined };
   readonly units: UnitManager;
   readonly sureStop: FinalUnitStop;
   readonly runtimeOf: (endpoint: string) => ContainerRuntime | undefined;
@@ -64,6 +66,8 @@ export function openEvictors(parts: EvictorParts): {
       ((file) =>
         new CgroupStandingOrder(native, {
           hierarchy: memory,
+          beside: hierarchiesBeside(memory, hierarchies),
+          attributes: PREFERENCE_ATTRIBUTES,
           reaper,
           file,
           workingSetOf: (cgroup) => workingSetOf(cgroup, memory.version, countsCache),

@@ -9,7 +9,7 @@ import { restoreState, NOTHING_RESTORED, type Clocks, type RestoredState, type S
 import type { Journal } from '../journal/journal.js';
 import { orderFilePath, orderIn, type FoundOrder } from '../journal/order-file.js';
 import type { Decision } from '../core/decide/eviction.js';
-import { foundDecision } from '../monitor/standing-orders.js';
+import { foundDecision } from '../core/decide/standing-order.js';
 import type { NodeIdentity } from '../monitor/ports/ports.js';
 import { orderedSignals } from '../monitor/ports/sent-signals.js';
 import { unfinishedRecord } from '../journal/records/record.js';

@@ -85,9 +85,13 @@ export class Reporter {
   }
 
   /** `unrecorded`: it was carried out, or its record was copied, without a record in the runtime directory. */
-  orderFailed(outcome: 'refused' | 'outdated' | 'unrecorded', message: string): void {
+  orderFailed(outcome: 'refused' | 'outdated' | 'unrecorded' | 'impossible', message: string): void {
     if (outcome === 'unrecorded') {
       this.#log.error(`cannot write the record of a standing order: ${message}`, { code: 'EVICTD_ORDER_RECORD' });
+      return;
+    }
+    if (outcome === 'impossible') {
+      this.#log.warn(`there is no standing order, evictd evicts only by its main thread: ${message}`, { code: 'EVICTD_ORDER_FAILED' });
       return;
     }
     this.#metrics.standingOrder(outcome);

@@ -1,4 +1,5 @@
 import {
+  availableAt,
   carriedOut,
   hasFallen,
   isNear,
@@ -15,7 +16,7 @@ import { initialState, type Policy, type State } from '../core/decide/state.js';
 import { standingOrderMessage } from '../core/message/message.js';
 import type { Candidates } from '../core/workload/workload.js';
 import type { Journal } from '../journal/journal.js';
-import type { FoundOrder, OrderFile } from '../journal/order-file.js';
+import type { OrderFile } from '../journal/order-file.js';
 import { orderFailedRecord } from '../journal/records/record.js';
 import type { StateKeeper } from '../state/state-keeper.js';
 import { decisionRecord } from '../journal/records/decision-record.js';
@@ -24,7 +25,7 @@ import { orderedSignals } from './ports/sent-signals.js';
 import type { OrderPlan, OrderResult, StandingOrder } from './ports/standing-order.js';
 import type { ProcessRecords } from './ports/process-records.js';
 import type { Reporter } from './reporter.js';
-import { NANO, maxBigInt } from '../core/quantity/integer.js';
+import { NANO, maxBigInt, minBigInt } from '../core/quantity/integer.js';
 
 /** Orders take on average at most this fraction (1/n) of a processor, however many workloads there are. */
 const PART_OF_TIME = 50n;
@@ -35,10 +36,13 @@ const AT_ONCE = 8n;
 const SETTLES_NS = 2_500_000_000n;
 
 /**
- * If something else than the workloads of an order has grown, the order waits this many times as long: the main
- * thread, which sees all workloads, decides unless it is stalled.
+ * If something else than the workloads of an order has grown, the main thread, which sees all workloads, decides unless
+ * it is stalled. So the order waits at least this many times as long, and this many times as long as it took to make.
  */
 const UNEXPLAINED = 10n;
+const UNEXPLAINED_DECISIONS = 2n;
+/** Not longer: it may have been made while all processors were busy. */
+const MAX_DECISIONS_NS = 200_000_000n;
 
 /** The kernel's statistics are this inexact. */
 const SLACK = 8 * 1024 * 1024;
@@ -90,6 +94,8 @@ export class StandingOrders {
   #longestNs = 0n;
   /** No other order before: they would take too much time. */
   #restsUntilNs = 0n;
+  /** Why no order can stand, as reported last. */
+  #impossible: string | undefined;
   /** The file has an order of the previous evictd that does not continue, until the state is saved. */
   #hasLeftover: boolean;
 
@@ -208,8 +214,14 @@ export class StandingOrders {
     let placed = place();
     if (placed === 'carried out' && this.take() === undefined) placed = place(); // the previous one was out of date or refused
     if (placed === 'placed') this.#placed = { decisions, atLeast: first.atLeast, limit: ordered.limit };
-    if (placed === 'impossible') this.#placed = undefined;
+    else if (placed !== 'carried out') this.#placed = undefined;
+    this.#report(typeof placed === 'object' ? placed.impossible : undefined);
     return hasWorkloads; // if one was carried out, the native layer wakes the loop
+  }
+
+  #report(impossible: string | undefined): void {
+    if (impossible !== undefined && impossible !== this.#impossible) this.parts.reporter.orderFailed('impossible', impossible);
+    this.#impossible = impossible;
   }
 
   /** undefined: there is no decision, or a record is too long. */
@@ -226,8 +238,11 @@ export class StandingOrders {
       return record === undefined ? [] : [{ workload, offset: Number(-(requestNano / NANO) - stays), record }];
     });
     if (candidates.length === 0 || candidates.length < decisions.length) return undefined;
-    const missing = Number(observation.available - limit) - SLACK;
-    const times = { settlesNs: SETTLES_NS, afterNs, unexplainedNs: afterNs * UNEXPLAINED, expiresNs: nowNs + ORDER_LIFE_NS };
+    // At least what the statistics may be wrong by: else any growth would explain a crossing near the threshold.
+    const missing = Math.max(Number(observation.available - limit) - SLACK, SLACK);
+    const decisionsNs = minBigInt((process.hrtime.bigint() - nowNs) * UNEXPLAINED_DECISIONS, MAX_DECISIONS_NS);
+    const unexplainedNs = afterNs * UNEXPLAINED + decisionsNs;
+    const times = { settlesNs: SETTLES_NS, afterNs, unexplainedNs, expiresNs: nowNs + ORDER_LIFE_NS };
     return { conditions, missing, slack: SLACK, candidates, ...times };
   }
 
@@ -273,24 +288,4 @@ export class StandingOrders {
       this.parts.reporter.orderFailed('unrecorded', String(error));
     }
   }
-}
-
-/** The amount that a value of the native layer stands for: at `atLeast` one less than the limit is available. */
-function availableAt(node: number, atLeast: number, limit: bigint): bigint {
-  const available = limit - 1n - BigInt(Math.round(node - atLeast));
-  return available > 0n ? available : 0n;
-}
-
-/**
- * The decision of an order that an earlier evictd did not live to see.
- *
- * @param prepared  as it was saved with the record
- */
-export function foundDecision(prepared: Decision, { atLeast, limit, node, value, crossedAtNs, decidedAtNs }: FoundOrder): Decision {
-  return carriedOut(prepared, {
-    available: availableAt(node, atLeast, BigInt(limit)),
-    usage: BigInt(Math.round(value)),
-    crossedAtNs,
-    signalledAtNs: decidedAtNs,
-  });
 }

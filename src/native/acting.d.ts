@@ -147,7 +147,8 @@ export interface NativeOrderPlan {
   readonly settlesNs: bigint;
   /**
    * The one with the largest sum of value and offset is killed, of equals the first. Nothing is killed where one was
-   * removed, or where the largest has no process. A cgroup with this process is refused (EPERM).
+   * removed, or where the largest has no process, a new cgroup or other attributes. A cgroup with this process is refused
+   * (EPERM).
    */
   readonly candidates: readonly {
     readonly cgroup: string;
@@ -155,7 +156,11 @@ export interface NativeOrderPlan {
     readonly value: FileSum;
     readonly offset: number;
     readonly record: Buffer;
+    /** The same cgroup in other hierarchies, where it may not exist. */
+    readonly elsewhere: readonly string[];
   }[];
+  /** Names of extended attributes, of a candidate and of all cgroups in it. */
+  readonly attributes: readonly string[];
   readonly afterNs: bigint;
   /** The time if the node has grown by more than the candidates have and `slack`. */
   readonly unexplainedNs: bigint;
@@ -170,7 +175,7 @@ export interface NativeOrderPlan {
   readonly apart: boolean;
 }
 export interface NativeOrderResult {
-  /** undefined: one was removed, or the largest has no process. */
+  /** undefined: one was removed, or the largest has no process or has changed. */
   readonly candidate: number | undefined;
   readonly node: number;
   readonly value: number;

@@ -2,6 +2,7 @@ import type { LoadedConfig } from '../config/config.js';
 import type { CgroupHierarchy } from '../core/workload/cgroup.js';
 import type { FilesystemPaths, FilesystemRole } from '../core/signal/layout.js';
 import type { Workload } from '../core/workload/workload.js';
+import { hierarchiesBeside } from '../core/workload/cgroup.js';
 import { selectHost, type LinuxNode, type NotifierMode } from '../host/select.js';
 import type { ManagedOom } from '../monitor/ports/managed-oom.js';
 import type { ContainerRuntime, WorkloadSource } from '../monitor/ports/ports.js';
@@ -90,9 +91,8 @@ export function openSources(
 ): WorkloadSource {
   const host = selectHost();
   if (host.os === 'windows') return withOtherSources(windows.openWindowsWorkloads(config, asWindows(native)), config.workloads);
-  const { unified, systemd, pids } = host.readHierarchies();
-  const beside = hierarchy?.version === 1 ? [unified, systemd].filter((one) => one !== undefined) : [];
-  const place = { identity, hierarchy, pids, beside };
+  const hierarchies = host.readHierarchies();
+  const place = { identity, hierarchy, pids: hierarchies.pids, beside: hierarchy ? hierarchiesBeside(hierarchy, hierarchies) : [] };
   const cgroups = openWorkloads(config, native, place, watched, facts);
   const openManaged = (managed: () => readonly string[]): WorkloadSource =>
     openWorkloads({ ...config, workloads: [] }, native, place, watched, { ...facts, runtimes: [], nodePods: undefined, managed });

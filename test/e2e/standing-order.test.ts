@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { TestCgroup } from '../support/cgroup.js';
 import { Evictd, evictd as command, victimOf, type JournalLine } from './evictd.js';
+import { native } from '../../src/native/index.js';
 import { guarding, isV1, MIB, ON, testNode, workload } from './node.js';
 import { StalledEvictd, type Stall } from './stalled.js';
 import { aWhile, until } from './wait.js';
@@ -134,6 +135,30 @@ describe(`a standing order (${ON})`, () => {
     expect(decisionsIn(evictd.journal()).map(([, , ordered]) => ordered)).toEqual([false]);
     expect(await evictd.metric('evictd_standing_orders_total{outcome="outdated"}')).toBe(1);
     expect(evictd.journal().find(({ type }) => type === 'standing-order')).toMatchObject({ result: 'outdated' });
+  });
+
+  test('does not kill a workload that has become protected since', async () => {
+    const node = testNode();
+    const web = await workload(node.child('web'), { holdsMib: 20 });
+    const cgroup = node.child('batch');
+    const batch = await workload(cgroup, { holdsMib: 40, growsMib: 200 });
+    const stalled = new StalledEvictd('a stopped thread', { ...guarding(node), ...ORDERS });
+    const evictd = await stalled.evictd.guarding();
+
+    await stalled.ordered();
+    await stalled.begin();
+    native.setxattr(cgroup.dir, 'user.oomd_omit', '1');
+    batch.grow();
+    await until('the node is short', () => usageOf(node) > 200 * MIB || !batch.alive);
+    await aWhile();
+    expect([web.alive, batch.alive]).toEqual([true, true]);
+
+    stalled.end();
+    expect(await web.ended).toBe('SIGKILL');
+    await evictd.recorded('outcome');
+    expect(batch.alive).toBe(true);
+    expect(decisionsIn(evictd.journal()).map(([, victim, ordered]) => [victim, ordered])).toEqual([['web', false]]);
+    expect(await evictd.metric('evictd_standing_orders_total{outcome="outdated"}')).toBe(1);
   });
 
   // cgroup.kill of v2 asks for no right to signal.

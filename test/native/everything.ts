@@ -61,8 +61,8 @@ export function everything(): Everything {
     ),
     StandingOrder: either((cgroup) => {
       const value = `{ files: [${LOADAVG}], weights: [1] }`;
-      const candidate = `{ cgroup: ${cgroup}, id, value: ${value}, offset: 0, record: Buffer.from('x') }`;
-      const plan = `{ conditions: [{ value: ${value}, atLeast: 1e9 }], settlesNs: 1n, candidates: [${candidate}], afterNs: 1n, unexplainedNs: 1n, slack: 0, expiresNs: 2n ** 63n }`;
+      const candidate = `{ cgroup: ${cgroup}, id, value: ${value}, offset: 0, record: Buffer.from('x'), elsewhere: [] }`;
+      const plan = `{ conditions: [{ value: ${value}, atLeast: 1e9 }], settlesNs: 1n, candidates: [${candidate}], attributes: [], afterNs: 1n, unexplainedNs: 1n, slack: 0, expiresNs: 2n ** 63n }`;
       return `(() => {
         const handle = new native.CgroupHandle(${cgroup});
         const { id } = handle;

@@ -67,7 +67,8 @@ test.runIf(compiler !== undefined)('an order without memory is carried out when 
     const plan = {
       conditions: [{ value: number(${JSON.stringify(node.path)}), atLeast: 100 }],
       candidates: [{ cgroup: ${JSON.stringify(cgroup)}, id: ${String(statSync(cgroup, { bigint: true }).ino)}n,
-        value: number(${JSON.stringify(usage.path)}), offset: 0, record: Buffer.from('record') }],
+        value: number(${JSON.stringify(usage.path)}), offset: 0, record: Buffer.from('record'), elsewhere: [] }],
+      attributes: ['user.oomd_omit'],
       settlesNs: 1n, afterNs: 1_000_000n, unexplainedNs: 1_000_000n, slack: 0, expiresNs: 2n ** 63n,
       byFile: ${String(!hasMemoryV1)}, apart: true,
     };

@@ -25,8 +25,12 @@ function scene() {
     conditions: [{ value: number(node.path), atLeast: 100 }],
     settlesNs: 1n,
     candidates: [
-      { cgroup, id: statSync(cgroup, { bigint: true }).ino, value: number(usage.path), offset: -1, record: Buffer.from('record') },
+      {
+        ...{ cgroup, id: statSync(cgroup, { bigint: true }).ino, value: number(usage.path), offset: -1 },
+        ...{ record: Buffer.from('record'), elsewhere: ['/sys/fs/cgroup/none'] },
+      },
     ],
+    attributes: ['user.evictd_test'],
     afterNs: 1_000_000n,
     unexplainedNs: 1_000_000n,
     slack: 0,
@@ -83,6 +87,22 @@ test('an order throws for a candidate that does not exist any more, another one 
   expect(thrownBy(() => order.place({ ...plan, conditions: [] }, 0n))).toMatchObject({ code: 'ERR_INVALID_ARG_TYPE' });
   expect(thrownBy(() => new native.StandingOrder('/proc/none', undefined, () => undefined))).toMatchObject({ code: 'ENOENT' });
 });
+
+test.each(['the candidate', 'its cgroup in another hierarchy'])(
+  'an order is out of date where an attribute of %s has changed',
+  async (of) => {
+    const { cgroup, member, node, bell, wakes, order, plan } = scene();
+    const namesake = makeCgroup(cgroup2);
+    const candidates = plan.candidates.map((candidate) => ({ ...candidate, elsewhere: [namesake] }));
+    expect(order.place({ ...plan, candidates }, 0n)).toBe(true);
+    native.setxattr(of === 'the candidate' ? cgroup : namesake, 'user.evictd_test', '1');
+    node.show(101);
+    bell.show(1);
+    await until('it wakes', () => wakes.length === 1);
+    expect(order.take()).toMatchObject({ candidate: undefined, errno: 0 });
+    expect(member.exitCode ?? member.signalCode).toBeNull();
+  },
+);
 
 test('after close no order exists, and every call has no effect', () => {
   const { order, plan } = scene();

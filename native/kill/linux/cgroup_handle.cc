@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -44,6 +45,20 @@ int ReadMembers(int cgroup, bool is_root, std::vector<pid_t>* pids) {
   return error == EOPNOTSUPP && !is_root ? 0 : error;
 }
 
+// Adds the attributes of a cgroup that are set. Returns 0 or errno.
+int ReadMarks(int cgroup, uint64_t inode, const std::vector<std::string>& attributes,
+              std::vector<std::string>* marked) {
+  char value[256];
+  for (const std::string& name : attributes) {
+    const ssize_t length = fgetxattr(cgroup, name.c_str(), value, sizeof value);
+    if (length < 0 && (errno == ENODATA || errno == ENOTSUP)) continue;
+    if (length < 0 && errno != ERANGE) return HasVanished(errno) ? 0 : errno;
+    const std::string text = length < 0 ? "too long" : std::string(value, static_cast<size_t>(length));
+    marked->push_back(std::to_string(inode) + " " + name + "=" + text);
+  }
+  return 0;
+}
+
 // Each pid once. 0 stands for each process without a number in this pid namespace: those stay.
 void SortPids(std::vector<pid_t>* pids) {
   std::sort(pids->begin(), pids->end());
@@ -76,6 +91,22 @@ std::vector<pid_t> CgroupHandle::Processes(int* error, size_t most) const {
   if (*error == 0 && !pass.complete) *error = EFBIG;
   SortPids(&pids);
   return pids;
+}
+
+CgroupHandle::Contents CgroupHandle::Read(const std::vector<std::string>& attributes, size_t most) const {
+  Contents contents;
+  CgroupWalk walk(directory_.get());
+  const CgroupWalk::Pass pass = walk.Run(most, [&](int cgroup, bool) {
+    struct stat status = {};
+    int error = fstat(cgroup, &status) == 0 ? 0 : errno;
+    if (error == 0) error = ReadMarks(cgroup, status.st_ino, attributes, &contents.marked);
+    if (contents.error == 0) contents.error = error;
+    contents.newest = std::max<uint64_t>(contents.newest, status.st_ino);
+    return true;
+  });
+  if (contents.error == 0) contents.error = pass.error;
+  std::sort(contents.marked.begin(), contents.marked.end());
+  return contents;
 }
 
 CgroupHandle::Signalled CgroupHandle::Signal(int signal, MemoryReaper* reaper) {

@@ -58,6 +58,14 @@ class CgroupHandle {
   // Writes cgroup.kill. Throws SystemError: ENOENT if the hierarchy has none.
   void Kill() const;
 
+  // Whether a cgroup has changed: a new one in it, or other extended attributes.
+  struct Contents {
+    uint64_t newest = 0;              // the largest inode number: that of a cgroup which is made later is larger
+    std::vector<std::string> marked;  // sorted, a text for each attribute that is set
+    int error = 0;  // the first failure. What vanished is none, and neither are more cgroups than `most`
+  };
+  Contents Read(const std::vector<std::string>& attributes, size_t most = CgroupWalk::kMostCgroups) const;
+
   // Sorted, each pid once. `error`: 0 or the first failure; EFBIG: `most` cgroups or more, and the pids of the first
   // ones. A removed cgroup has no processes.
   std::vector<pid_t> Processes(int* error, size_t most = CgroupWalk::kMostCgroups) const;

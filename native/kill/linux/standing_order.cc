@@ -163,6 +163,12 @@ void StandingOrder::Evict(Result* result) {
   if (largest == kNone) return;
   const Candidate& candidate = plan_->candidates[largest];
   int error = 0;
+  if (HasChanged(candidate, &error)) {
+    if (error == 0) return;
+    result->candidate = largest;
+    result->error = error;
+    return;
+  }
   // Not all of a large one: JavaScript waits meanwhile if it uses this order.
   const std::vector<pid_t> pids = candidate.cgroup->Processes(&error, CgroupWalk::kMostCgroups);
   if (pids.empty() && error == 0) return;
@@ -199,6 +205,17 @@ double StandingOrder::GrownOutside() const {
   double grown = plan_->conditions.front().last - plan_->conditions.front().first;
   for (const Candidate& candidate : plan_->candidates) grown -= candidate.last - candidate.first;
   return grown;
+}
+
+bool StandingOrder::HasChanged(const Candidate& candidate, int* error) const {
+  const auto differs = [&](const CgroupHandle& cgroup, const CgroupHandle::Contents& before) {
+    const CgroupHandle::Contents now = cgroup.Read(plan_->attributes);
+    if (*error == 0) *error = now.error;
+    return now.error != 0 || now.newest > before.newest || now.marked != before.marked;
+  };
+  return differs(*candidate.cgroup, candidate.contents) ||
+         std::any_of(candidate.elsewhere.begin(), candidate.elsewhere.end(),
+                     [&](const Elsewhere& other) { return differs(*other.cgroup, other.contents); });
 }
 
 int StandingOrder::Record(const Candidate& candidate, const Result& result) {

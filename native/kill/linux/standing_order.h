@@ -31,6 +31,12 @@ class StandingOrder : public WatchSource {
     double first = std::numeric_limits<double>::infinity();  // when the plan was made; infinity: not known
   };
 
+  // A candidate's cgroup in another hierarchy.
+  struct Elsewhere {
+    std::unique_ptr<CgroupHandle> cgroup;
+    CgroupHandle::Contents contents;
+  };
+
   struct Candidate {
     std::unique_ptr<CgroupHandle> cgroup;  // opened in advance, so never another cgroup of its name
     std::unique_ptr<SampledValue> value;
@@ -38,6 +44,9 @@ class StandingOrder : public WatchSource {
     double last = 0;     // as in Condition
     std::string record;  // written before the signal
     double first = 0;    // as in Condition
+    // What it contained when the plan was made: it must be the same. Of other hierarchies, too, as `elsewhere`.
+    CgroupHandle::Contents contents{};
+    std::vector<Elsewhere> elsewhere{};
   };
 
   struct Plan {
@@ -47,13 +56,14 @@ class StandingOrder : public WatchSource {
     uint64_t after_ns;                  // from the wake until it is carried out
     uint64_t unexplained_ns;            // the same where the node has grown by more than the candidates and `slack`
     double slack;
-    uint64_t expires_ns;  // monotonic clock
-    bool by_file;         // by cgroup.kill, where that exists
-    bool apart = false;   // this process is in none of the candidates, as far as JavaScript knows
+    std::vector<std::string> attributes;  // extended ones: where one has changed, the plan is out of date
+    uint64_t expires_ns;                  // monotonic clock
+    bool by_file;                         // by cgroup.kill, where that exists
+    bool apart = false;                   // this process is in none of the candidates, as far as JavaScript knows
   };
 
   struct Result {
-    size_t candidate;  // kNone: the plan is out of date, or the largest has no process
+    size_t candidate;  // kNone: the plan is out of date, or the largest has no process or has changed
     double node;       // the values that were compared
     double value;
     uint64_t crossed_ns;  // the wake
@@ -103,6 +113,8 @@ class StandingOrder : public WatchSource {
   // grown may be larger, and is none of them.
   size_t Largest() const;
   double GrownOutside() const;
+  // Whether it has other attributes than when the plan was made, or a new cgroup. `error`: 0 or why that is not known.
+  bool HasChanged(const Candidate& candidate, int* error) const;
   int Record(const Candidate& candidate, const Result& result);
   void Kill(const Candidate& candidate, bool by_file, Result* result);
 

@@ -23,6 +23,7 @@ namespace evictd::test {
 constexpr uint64_t kMillisecond = 1000000;
 constexpr uint64_t kForever = UINT64_MAX;
 constexpr double kLimit = 100;
+constexpr char kAttribute[] = "user.evictd_test";
 
 // A watch that fires when a test calls Fire().
 class ManualWatch : public WatchSource {
@@ -70,8 +71,9 @@ struct OrderScene {
   StandingOrder::Candidate Candidate(const Cgroup& cgroup, const char* name, const char* value, double offset = 0) {
     const std::string file = directory.File(name);
     CHECK(WriteText(file, std::string(value) + "\n"));
-    return {std::make_unique<CgroupHandle>(cgroup.path(), IdOf(cgroup.path())), NumberIn(file), offset, 0,
-            std::string("record of ") + name};
+    auto handle = std::make_unique<CgroupHandle>(cgroup.path(), IdOf(cgroup.path()));
+    CgroupHandle::Contents contents = handle->Read({kAttribute});
+    return {std::move(handle), NumberIn(file), offset, 0, std::string("record of ") + name, 0, std::move(contents)};
   }
 
   std::unique_ptr<StandingOrder::Plan> Plan(uint64_t after_ns = 2 * kMillisecond, uint64_t expires_ns = kForever) {
@@ -82,6 +84,7 @@ struct OrderScene {
     plan->after_ns = after_ns;
     plan->unexplained_ns = after_ns;
     plan->slack = 0;
+    plan->attributes = {kAttribute};
     plan->expires_ns = expires_ns;
     plan->by_file = false;
     return plan;

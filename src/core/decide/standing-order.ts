@@ -16,8 +16,8 @@ import { step } from './step.js';
 import { NANO, maxBigInt } from '../quantity/integer.js';
 
 /**
- * carried-out: SIGKILL was sent. refused: the kernel refused it. outdated: one of its workloads has ended meanwhile, or
- * another has grown, so it sent none.
+ * carried-out: SIGKILL was sent. refused: the kernel refused it. outdated: one of its workloads has ended or changed
+ * meanwhile, or another has grown, so it sent none.
  */
 export const ORDER_OUTCOMES = ['carried-out', 'refused', 'outdated'] as const;
 export type OrderOutcome = (typeof ORDER_OUTCOMES)[number];
@@ -180,4 +180,29 @@ export function carriedOut(prepared: Decision, { available, usage, crossedAtNs, 
     },
     standingOrder: { preparedAtNs, crossedAtNs, signalledAtNs },
   };
+}
+
+/** The amount that a value of the native layer stands for: at `atLeast` one less than the limit is available. */
+export function availableAt(node: number, atLeast: number, limit: bigint): bigint {
+  return maxBigInt(limit - 1n - BigInt(Math.round(node - atLeast)), 0n);
+}
+
+/** What the native layer has left of an order that an earlier evictd did not live to see. Times are monotonic. */
+export interface OrderLeft {
+  readonly atLeast: number;
+  readonly limit: string;
+  readonly node: number;
+  readonly value: number;
+  readonly crossedAtNs: bigint;
+  readonly decidedAtNs: bigint;
+}
+
+/** @param prepared  as it was saved with the record */
+export function foundDecision(prepared: Decision, { atLeast, limit, node, value, crossedAtNs, decidedAtNs }: OrderLeft): Decision {
+  return carriedOut(prepared, {
+    available: availableAt(node, atLeast, BigInt(limit)),
+    usage: BigInt(Math.round(value)),
+    crossedAtNs,
+    signalledAtNs: decidedAtNs,
+  });
 }

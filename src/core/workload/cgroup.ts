@@ -11,6 +11,14 @@ export interface CgroupHierarchy {
   readonly root: string;
 }
 
+/** Where the attributes of a cgroup may be set, too: on v1 systemd sets those of the cgroup in its own hierarchy. */
+export function hierarchiesBeside(
+  { version }: Pick<CgroupHierarchy, 'version'>,
+  { unified, systemd }: { readonly unified: CgroupHierarchy | undefined; readonly systemd: CgroupHierarchy | undefined },
+): readonly CgroupHierarchy[] {
+  return version === 1 ? [unified, systemd].filter((one) => one !== undefined) : [];
+}
+
 /** @param path  below the mount point, as everywhere in evictd */
 export function cgroupDirectory(hierarchy: CgroupHierarchy, path: string): string {
   return path === '/' ? hierarchy.mountPoint : hierarchy.mountPoint + path;

@@ -36,7 +36,7 @@ export function openCgroupEvictor(native: Binding, hierarchies: VictimHierarchie
 }
 
 /** errno of a cgroup that was removed, or replaced by another one of the same name. */
-const ENDED = new Set(['ENOENT', 'ENODEV', 'ESTALE']);
+export const ENDED: ReadonlySet<string> = new Set(['ENOENT', 'ENODEV', 'ESTALE']);
 
 /** The kill of a cgroup that is not there any more. */
 const ENDED_KILL: KillInProgress = {

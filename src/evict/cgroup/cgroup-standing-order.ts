@@ -1,12 +1,16 @@
 import { cgroupDirectory, isBelow, type CgroupHierarchy } from '../../core/workload/cgroup.js';
-import { errnoText } from '../../errors.js';
+import { errnoName, errnoText } from '../../errors.js';
 import type { OrderPlan, OrderResult, StandingOrder } from '../../monitor/ports/standing-order.js';
-import { pathOfSelf } from './cgroup-evictor.js';
+import { ENDED, pathOfSelf } from './cgroup-evictor.js';
 import type { Binding, MemoryReaper, NativeOrder, NativeOrderPlan, FileSum } from '../../native/binding.js';
 
 export interface StandingOrderParts {
   readonly hierarchy: CgroupHierarchy;
   readonly reaper: MemoryReaper;
+  /** Hierarchies whose attributes of a cgroup count, too. */
+  readonly beside: readonly CgroupHierarchy[];
+  /** Extended attributes that may protect a cgroup. */
+  readonly attributes: readonly string[];
   /** Takes the record of an order that is carried out. */
   readonly file: string;
   /** The value of a cgroup that the ranking compares. */
@@ -27,12 +31,12 @@ export class CgroupStandingOrder implements StandingOrder {
     });
   }
 
-  place(plan: OrderPlan, seenNs: bigint): 'placed' | 'impossible' | 'carried out' {
+  place(plan: OrderPlan, seenNs: bigint): ReturnType<StandingOrder['place']> {
     try {
       return this.native.place(this.#planOf(plan), seenNs) ? 'placed' : 'carried out';
-    } catch {
-      // A candidate has just ended, or descriptors are used up: the next pass makes another order.
-      return this.withdraw() ? 'impossible' : 'carried out';
+    } catch (error) {
+      if (!this.withdraw()) return 'carried out';
+      return ENDED.has(errnoName(error) ?? '') ? 'ended' : { impossible: String(error) };
     }
   }
 
@@ -61,7 +65,7 @@ export class CgroupStandingOrder implements StandingOrder {
   }
 
   #planOf({ conditions, missing, candidates, ...plan }: OrderPlan): NativeOrderPlan {
-    const { hierarchy, workingSetOf } = this.parts;
+    const { hierarchy, beside, attributes, workingSetOf } = this.parts;
     const own = hierarchy.version === 2 ? pathOfSelf(hierarchy) : undefined;
     return {
       conditions: [
@@ -71,8 +75,10 @@ export class CgroupStandingOrder implements StandingOrder {
       ...plan,
       candidates: candidates.map(({ workload, offset, record }) => {
         const cgroup = cgroupDirectory(hierarchy, workload.path);
-        return { cgroup, id: workload.startOrder, value: workingSetOf(cgroup), offset, record };
+        const elsewhere = beside.map((other) => cgroupDirectory(other, workload.path));
+        return { cgroup, id: workload.startOrder, value: workingSetOf(cgroup), offset, record, elsewhere };
       }),
+      attributes,
       byFile: hierarchy.version === 2,
       apart: own !== undefined && candidates.every(({ workload: { path } }) => own !== path && !isBelow(own, path)),
     };

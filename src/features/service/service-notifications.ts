@@ -52,7 +52,7 @@ export class Service implements StepListener, Heartbeat {
     this.#send();
   }
 
-  /** Only a pass feeds the watchdog, no timer: a loop that hangs in a reading is restarted. */
+  /** Only the loop feeds the watchdog, no timer of its own: a loop that hangs in a reading is restarted. */
   beat(nowNs: bigint): void {
     const { manager } = this.parts;
     if (manager === undefined || this.#watchdogNs === undefined || nowNs < this.#earliestNs) return;

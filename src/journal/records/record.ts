@@ -105,7 +105,7 @@ export function orderFailedRecord(
 ): JournalRecord {
   const message =
     decision === undefined
-      ? 'standing order: out of date, because one of its workloads has ended, or another has grown; it killed none, and evictd decides anew'
+      ? 'standing order: out of date, because one of its workloads has ended or changed, or another has grown; it killed none, and evictd decides anew'
       : `standing order: cannot kill ${decision.victim.workload.name}: ${error ?? 'unknown'}; evictd decides anew`;
   return {
     type: 'standing-order',

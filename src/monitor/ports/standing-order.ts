@@ -55,12 +55,12 @@ export interface StandingOrder {
   /** An order was carried out, and its result waits. */
   onCarriedOut: (atNs: bigint) => void;
   /**
-   * Replaces the order. 'impossible': a candidate or a file cannot be opened, and no order stands. 'carried out': the
-   * former one was, and its result waits.
+   * Replaces the order. 'ended': a candidate has just ended, and no order stands. `impossible`: why none can stand.
+   * 'carried out': the former one was, and its result waits.
    *
    * @param seenNs  when the pass began that the order is from: an earlier crossing does not count
    */
-  place(plan: OrderPlan, seenNs: bigint): 'placed' | 'impossible' | 'carried out';
+  place(plan: OrderPlan, seenNs: bigint): 'placed' | 'ended' | 'carried out' | { readonly impossible: string };
   /** false: it was carried out, and its result waits. */
   withdraw(): boolean;
   /** A pass that began at `seenNs` decided nothing: an earlier crossing does not count. */

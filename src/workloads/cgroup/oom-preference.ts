@@ -45,10 +45,12 @@ export class OomPreferences {
 }
 
 /** Attributes in order of precedence: with both set a cgroup is never evicted, as in systemd-oomd. */
-const ATTRIBUTES: readonly (readonly [attribute: string, preference: OomPreference])[] = [
+const PREFERENCES: readonly (readonly [attribute: string, preference: OomPreference])[] = [
   ['user.oomd_omit', 'omit'],
   ['user.oomd_avoid', 'avoid'],
 ];
+
+export const PREFERENCE_ATTRIBUTES: readonly string[] = PREFERENCES.map(([attribute]) => attribute);
 
 /**
  * Reads the extended attributes that ManagedOOMPreference sets. The `directories` are the same cgroup in several
@@ -62,7 +64,7 @@ export function readOomPreference(
   mayPrefer: (directory: string) => boolean = (directory) => attempt(() => statSync(fsPath(directory)).uid === 0) ?? false,
 ): OomPreference | undefined {
   for (const directory of directories) {
-    for (const [attribute, preference] of ATTRIBUTES) {
+    for (const [attribute, preference] of PREFERENCES) {
       if (isSet(native, directory, attribute) && mayPrefer(directory)) return preference;
     }
   }

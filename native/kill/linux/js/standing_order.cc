@@ -12,8 +12,8 @@ namespace evictd {
 
 namespace {
 
-template <typename Element>
-std::vector<Element> Elements(const Napi::Object& plan, const char* name, Element (*read)(const Napi::Object&)) {
+template <typename Element, typename Read>
+std::vector<Element> Elements(const Napi::Object& plan, const char* name, const Read& read) {
   const Napi::Value list = plan.Get(name);
   if (!list.IsArray() || list.As<Napi::Array>().Length() == 0) {
     ThrowArgumentError(plan.Env(), std::string(name) + " must be an array with an element");
@@ -41,7 +41,29 @@ StandingOrder::Condition ConditionOf(const Napi::Object& object) {
   return condition;
 }
 
-StandingOrder::Candidate CandidateOf(const Napi::Object& object) {
+CgroupHandle::Contents ContentsOf(const CgroupHandle& cgroup, const std::vector<std::string>& attributes) {
+  CgroupHandle::Contents contents = cgroup.Read(attributes);
+  if (contents.error != 0) throw SystemError(contents.error, "read");
+  return contents;
+}
+
+// The same cgroup in other hierarchies, if it exists there.
+std::vector<StandingOrder::Elsewhere> ElsewhereOf(const std::vector<std::string>& directories,
+                                                  const std::vector<std::string>& attributes) {
+  std::vector<StandingOrder::Elsewhere> elsewhere;
+  for (const std::string& directory : directories) {
+    try {
+      auto cgroup = std::make_unique<CgroupHandle>(directory);
+      CgroupHandle::Contents contents = ContentsOf(*cgroup, attributes);
+      elsewhere.push_back({std::move(cgroup), std::move(contents)});
+    } catch (const SystemError& error) {
+      if (!HasVanished(error.error())) throw;
+    }
+  }
+  return elsewhere;
+}
+
+StandingOrder::Candidate CandidateOf(const Napi::Object& object, const std::vector<std::string>& attributes) {
   const Napi::Value record = object.Get("record");
   if (!record.IsBuffer()) ThrowArgumentError(object.Env(), "record must be a Buffer");
   const auto bytes = record.As<Napi::Buffer<char>>();
@@ -51,6 +73,8 @@ StandingOrder::Candidate CandidateOf(const Napi::Object& object) {
   candidate.value = FileSumArgument(ObjectArgument(object.Get("value"), "value"));
   candidate.offset = NumberArgument(object.Get("offset"), "offset");
   candidate.record.assign(bytes.Data(), bytes.Length());
+  candidate.contents = ContentsOf(*candidate.cgroup, attributes);
+  candidate.elsewhere = ElsewhereOf(TextsArgument(object.Get("elsewhere"), "elsewhere"), attributes);
   return AsRead(std::move(candidate));
 }
 
@@ -81,9 +105,11 @@ class StandingOrderObject : public WatchObject<StandingOrderObject> {
     const Napi::Object object = ObjectArgument(info[0], "plan");
     const uint64_t seen_ns = BigIntArgument(info[1], "seenNs");
     auto plan = std::make_unique<StandingOrder::Plan>();
+    plan->attributes = TextsArgument(object.Get("attributes"), "attributes");
     Guarded(info.Env(), [&] {
-      plan->conditions = Elements(object, "conditions", ConditionOf);
-      plan->candidates = Elements(object, "candidates", CandidateOf);
+      plan->conditions = Elements<StandingOrder::Condition>(object, "conditions", ConditionOf);
+      plan->candidates = Elements<StandingOrder::Candidate>(
+          object, "candidates", [&](const Napi::Object& one) { return CandidateOf(one, plan->attributes); });
     });
     plan->settles_ns = BigIntArgument(object.Get("settlesNs"), "settlesNs");
     plan->after_ns = BigIntArgument(object.Get("afterNs"), "afterNs");
