@@ -250,7 +250,7 @@ lab: build
 soak: build
 	@exec $(BIN)/tsx test/soak/run.ts $(ARGS)
 
-# Random actions against evictd, and an independent checker: make chaos ARGS='--seed=N --actions=M' (docs/testing.md)
+# Random actions against evictd, and an independent checker: make chaos ARGS='--seed=N --actions=M' (docs/testing-chaos.md)
 chaos: build
 	@exec $(BIN)/tsx test/chaos/run.ts $(ARGS)
 
