@@ -35,12 +35,18 @@ export interface PressureAndSwapPlan {
 
 /** Readings per window: the precision of a share. */
 const LOOKS_PER_WINDOW = 4n;
+/**
+ * A share below this part of its limit is calm. The time between two rare looks then has a stall of less than a quarter of
+ * the limit. Wherever in it the stall was, a crossing reads as at least three quarters, and the next look comes soon.
+ */
+const CALM_PART = 4n;
 /** How often the kernel updates its averages (kernel/sched/psi.c, PSI_FREQ). */
 const AVERAGES_MOVE_NS = 2_000_000_000n;
 
 /**
  * Signals that the kubelet does not have, read only where a threshold asks for them. A share of the last seconds needs
- * readings in between (`look`), which also find a crossing; the kernel's trigger wakes sooner.
+ * readings in between (`look`), which also find a crossing; the kernel's trigger wakes sooner. While nothing points to
+ * pressure and all triggers are live, a window has one look.
  */
 export class PressureAndSwap {
   readonly #native: Binding;
@@ -49,8 +55,10 @@ export class PressureAndSwap {
   readonly #sources: Readonly<Record<StallResource, ReturnType<typeof pressureSource>>>;
   #requested: readonly Signal[] = [];
   #limits: readonly Operand[] = [];
-  /** For each threshold with pressure, the amounts that must be short, too. */
-  #amounts: readonly (readonly Operand[])[] = [];
+  /** The operands of each threshold with pressure. */
+  #joined: readonly (readonly Operand[])[] = [];
+  /** The pressure that may meet a threshold until the next decision; undefined: there was none yet. */
+  #mayBeMet: readonly Operand[] | undefined;
   #pass: KernelPass | undefined;
   /** undefined: not asked for yet. */
   #stalls: KernelPass | undefined;
@@ -60,6 +68,7 @@ export class PressureAndSwap {
   /** When pressure is read next; undefined: no pressure is asked for. */
   #lookAtNs: bigint | undefined;
   #lookEveryNs = AVERAGES_MOVE_NS;
+  #calmLookEveryNs = AVERAGES_MOVE_NS;
   /** Which operands of pressure the last decision found met. */
   #met = '';
   #onWake: (wake: Wake) => void = () => undefined;
@@ -77,8 +86,7 @@ export class PressureAndSwap {
   arm(thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean {
     this.#onWake = onWake;
     this.#limits = thresholds.flatMap(operandsOf).filter(({ signal }) => isPressure(signal) || isOwnAmount(signal));
-    const withPressure = thresholds.map(operandsOf).filter((operands) => operands.some(({ signal }) => isPressure(signal)));
-    this.#amounts = withPressure.map((operands) => operands.filter(({ signal }) => !isPressure(signal)));
+    this.#joined = thresholds.map(operandsOf).filter((operands) => operands.some(({ signal }) => isPressure(signal)));
     const requested = this.#ask([...new Set(this.#limits.map(({ signal }) => signal))]);
     this.#pass?.read();
     const triggers = this.#armTriggers();
@@ -106,16 +114,17 @@ export class PressureAndSwap {
   /** @returns whether a threshold of pressure was crossed since the last decision */
   look(timeNs: bigint): boolean {
     const readings = this.read(timeNs);
-    if (this.#lookAtNs !== undefined) this.#lookAtNs = timeNs + this.#lookEveryNs;
-    const observed = readings.flatMap(([signal, reading]) => ('missing' in reading ? [] : [[signal, reading] as const]));
-    return this.#metAmong(new Map(observed)) !== this.#met;
+    const observed = new Map(readings.flatMap(([signal, reading]) => ('missing' in reading ? [] : [[signal, reading] as const])));
+    if (this.#lookAtNs !== undefined) this.#lookAtNs = timeNs + this.#restNs(observed);
+    return this.#metAmong(observed) !== this.#met;
   }
 
   /** A decision was made on these readings. Until the next one, pressure is read only where it may meet a threshold. */
   decided(observed: ReadonlyMap<Signal, Observation>, timeNs: bigint): void {
     this.#met = this.#metAmong(observed);
-    const mayBeMet = this.#amounts.some((amounts) => !isOneNotMet(amounts, observed));
-    this.#lookAtNs = mayBeMet && this.#mode !== 'probe' ? timeNs + this.#lookEveryNs : undefined;
+    const joined = this.#joined.filter((operands) => !isAmountNotMet(operands, observed));
+    this.#mayBeMet = joined.flat().filter(({ signal }) => isPressure(signal));
+    this.#lookAtNs = joined.length > 0 && this.#mode !== 'probe' ? timeNs + this.#restNs(observed) : undefined;
   }
 
   /** All lines of the pressure files now; those that the kernel does not have are left out. Keeps the files open. */
@@ -163,11 +172,20 @@ export class PressureAndSwap {
     this.#pass = sources.length === 0 ? undefined : new KernelPass(this.#native, sources);
     const windowed = pressure.filter((signal) => pressureParts(signal).average === '');
     this.#rings = new Map(windowed.map((signal) => [signal, this.#rings.get(signal) ?? new StallRing(this.#plan.windowNs)]));
-    const windowLookNs = this.#plan.windowNs / LOOKS_PER_WINDOW;
     const onlyShares = windowed.length === pressure.length;
-    this.#lookEveryNs = onlyShares || (windowed.length > 0 && windowLookNs < AVERAGES_MOVE_NS) ? windowLookNs : AVERAGES_MOVE_NS;
+    const orAverages = (ns: bigint): bigint => (onlyShares || (windowed.length > 0 && ns < AVERAGES_MOVE_NS) ? ns : AVERAGES_MOVE_NS);
+    this.#lookEveryNs = orAverages(this.#plan.windowNs / LOOKS_PER_WINDOW);
+    this.#calmLookEveryNs = orAverages(this.#plan.windowNs);
     this.#lookAtNs = pressure.length > 0 && this.#mode !== 'probe' ? process.hrtime.bigint() : undefined;
     return true;
+  }
+
+  /** How long the next look can wait. Without a trigger it is what finds a crossing. */
+  #restNs(observed: ReadonlyMap<Signal, Observation>): bigint {
+    const triggers = [...this.#triggers.values()];
+    const isWatched = triggers.length > 0 && triggers.every(({ trigger }) => trigger.live);
+    const isRare = isWatched && this.#mayBeMet?.every((operand) => isCalm(operand, observed)) === true;
+    return isRare ? this.#calmLookEveryNs : this.#lookEveryNs;
   }
 
   #metAmong(observed: ReadonlyMap<Signal, Observation>): string {
@@ -243,10 +261,16 @@ export class PressureAndSwap {
   };
 }
 
+/** Whether this pressure is known to be far below its limit. */
+function isCalm({ signal, value }: Operand, observed: ReadonlyMap<Signal, Observation>): boolean {
+  const read = observed.get(signal);
+  return read !== undefined && read.available * CALM_PART < resolve(value, WHOLE_SHARE);
+}
+
 /** Whether one of the amounts is known not to be met. Its sampler wakes when it is; until then pressure does not count. */
-function isOneNotMet(amounts: readonly Operand[], observed: ReadonlyMap<Signal, Observation>): boolean {
-  return amounts.some(({ signal, value }) => {
-    const read = observed.get(signal);
+function isAmountNotMet(operands: readonly Operand[], observed: ReadonlyMap<Signal, Observation>): boolean {
+  return operands.some(({ signal, value }) => {
+    const read = isPressure(signal) ? undefined : observed.get(signal);
     return read !== undefined && read.available >= resolve(value, read.capacity);
   });
 }

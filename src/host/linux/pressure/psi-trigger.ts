@@ -11,9 +11,12 @@ interface Total {
 
 /** The maximum number of entries in one window; more add no precision. */
 const PARTS = 16n;
+/** A reading that is due after a window may be late by this part of it. */
+const LATE_PART = 4n;
 /**
  * The last readings of one `total=`, to know the share of the window before any moment by interpolation. A gap of more
- * than a window is not interpolated: a stall before the window must not count in it.
+ * than a window and a quarter is not interpolated: a stall before the window must not count in it. A gap without a stall
+ * may be of any length.
  */
 export class StallRing {
   #totals: Total[] = [];
@@ -42,8 +45,9 @@ export class StallRing {
   #share(now: Total, beginNs: bigint): bigint | undefined {
     const [before = now, after = now] = this.#totals;
     const gapNs = after.timeNs - before.timeNs;
-    if (gapNs > this.windowNs) return undefined;
-    const lostUs = gapNs === 0n ? 0n : ((after.stalledUs - before.stalledUs) * (beginNs - before.timeNs)) / gapNs;
+    const stalledUs = after.stalledUs - before.stalledUs;
+    if (stalledUs > 0n && gapNs > this.windowNs + this.windowNs / LATE_PART) return undefined;
+    const lostUs = gapNs === 0n ? 0n : (stalledUs * (beginNs - before.timeNs)) / gapNs;
     const share = ((now.stalledUs - before.stalledUs - lostUs) * 1_000n * WHOLE_SHARE) / this.windowNs;
     return share > WHOLE_SHARE ? WHOLE_SHARE : share;
   }
@@ -71,6 +75,10 @@ export class StallTrigger {
     wake: SlotWake,
   ) {
     this.#slot = new WatchSlot('psi_trigger', native.WAKE.GONE, wake);
+  }
+
+  get live(): boolean {
+    return this.#slot.live;
   }
 
   /** True: it was armed anew. */

@@ -62,11 +62,30 @@ test.each<[rule: string, readings: readonly (readonly [number, number])[], perce
     'a longer gap says nothing about the last window: all of it may have been lost before',
     [
       [0, 0],
-      [2_001, 1_000],
-      [3_000, 1_999],
-      [4_001, 3_000],
+      [2_501, 1_000],
+      [3_500, 1_999],
+      [4_501, 3_000],
     ],
     [undefined, undefined, undefined, 100],
+  ],
+  [
+    'a reading that comes a little late after a window leaves no gap',
+    [
+      [0, 0],
+      [2_500, 100],
+      [3_000, 600],
+      [4_499, 600],
+    ],
+    [undefined, 4, 28, 25.002],
+  ],
+  [
+    'a gap without a stall may be of any length: no time before the window can count in it',
+    [
+      [0, 700],
+      [60_000, 700],
+      [61_000, 1_300],
+    ],
+    [undefined, 0, 30],
   ],
   [
     'a total that went back is another cgroup’s',
