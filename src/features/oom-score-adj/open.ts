@@ -1,7 +1,9 @@
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { FoundFile } from './original-values-file.js';
 import { OomScoreAdj } from './process-adjuster.js';
 import type { Config } from '../../config/config.js';
+import { attempt } from '../../errors.js';
 import { selectHost, type LinuxNode } from '../../host/select.js';
 import type { Log } from '../../log/log.js';
 import type { WorkloadSource } from '../../monitor/ports/ports.js';
@@ -34,8 +36,10 @@ export function openOomScoreAdjuster(
   if (hierarchy === undefined || oomKiller === undefined) return undefined;
   const file = new FoundFile(foundFilePath(config.runtimeDirectory, instance), host.readBootId());
   const adjuster = new OomScoreAdj(native, hierarchy, file, log);
-  const totalBytes = lastKnown(() => oomKiller.domainOf(node.identity.cgroup ?? '/', { proc: '/proc', hierarchy }).totalBytes);
-  const scores = new OomScoreAdjuster(config.oomScoreAdj, { workloads, adjuster, totalBytes, log });
+  const domain = () => oomKiller.domainOf(node.identity.cgroup ?? '/', { proc: '/proc', hierarchy });
+  const totalBytes = lastKnown(() => domain().totalBytes);
+  const ramBytes = () => (attempt(domain)?.cgroup === undefined ? BigInt(totalmem()) : undefined);
+  const scores = new OomScoreAdjuster(config.oomScoreAdj, { workloads, adjuster, totalBytes, ramBytes, log });
   adjuster.takeOver();
   scores.restore();
   return scores;

@@ -74,14 +74,14 @@ function statusOf(pid: number): string {
   }
 }
 
-async function setUp(mode: OomScoreAdjMode) {
+async function setUp(mode: OomScoreAdjMode, ramBytes?: bigint) {
   const parent = testCgroup();
   onTestFinished(() => parent.cleanup());
   const { memory: hierarchy } = readHierarchies();
   if (hierarchy === undefined) throw new Error('no memory controller on this machine: these tests need one');
   const [log, source, file] = [new CollectedLog(), new FakeSource(), freshFile()];
   const adjuster = new OomScoreAdj(native, hierarchy, new FoundFile(file, 'boot'), log);
-  const net = new OomScoreAdjuster(mode, { workloads: source, adjuster, totalBytes: () => Gi, log });
+  const net = new OomScoreAdjuster(mode, { workloads: source, adjuster, totalBytes: () => Gi, ramBytes: () => ramBytes, log });
   const cgroups: TestCgroup[] = ['a', 'b', 'c'].map((name) => parent.child(name));
   const processes = await Promise.all(cgroups.map((cgroup) => cgroup.spawn('sleep', ['60'])));
   const adjs = (): number[] => processes.map(({ pid }) => adjOf(pid));
@@ -163,8 +163,11 @@ describe('oom_score_adj by rank', () => {
 });
 
 describe('oom_score_adj by QoS class', () => {
-  test('has the kubelet’s values, from the capacity of the node', async () => {
-    const { adjs, offer, tick } = await setUp('qos');
+  test.each([
+    { of: 'the capacity of the node', ram: undefined, burstable: 750 },
+    { of: 'the memory of the machine, also without its huge pages', ram: 4n * Gi, burstable: 938 },
+  ])('has the kubelet’s values, from $of', async ({ ram, burstable }) => {
+    const { adjs, offer, tick } = await setUp('qos', ram);
     const requests = (memory: bigint) => ({ memory: memory * 1_000_000_000n, ephemeralStorage: 0n, inodes: 0n });
     offer(
       { qosClass: 'BestEffort' },
@@ -172,7 +175,7 @@ describe('oom_score_adj by QoS class', () => {
       { qosClass: 'Burstable', requests: requests(1n) },
     );
     await tick();
-    expect(adjs()).toEqual([1000, 750, 999]);
+    expect(adjs()).toEqual([1000, burstable, 999]);
   });
 
   test('is not written where the capacity is not known', async () => {

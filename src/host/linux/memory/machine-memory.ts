@@ -44,25 +44,27 @@ export function machineMemory(
 ): MemorySource {
   const { 'kernel-memory': kernel, 'reclaimable-cache': cache } = departures;
   const estimated = hasMemAvailable(files.meminfo);
-  if (kernel && estimated) return estimatedMemory(cache, v1Root && usageFile(v1Root, '/'), files.arcstats, again);
+  if (kernel && estimated) return estimatedMemory(cache, v1Root && usageFile(v1Root, '/'), files, again);
   const countsCache = cache && !kernel;
   return v1Root ? v1RootMemory(v1Root, countsCache) : pageMemory(countsCache, files.meminfo, again);
 }
 
 /**
  * MemAvailable (mm/show_mem.c, si_mem_available): free pages above the kernel's reserve, page cache and reclaimable
- * slab. ZFS' cache is in neither; ZFS shrinks it to `c_min`. Without `countsCache`, active page cache counts as used.
+ * slab. ZFS' cache is in neither; ZFS shrinks it to `c_min`. Without `countsCache`, active page cache counts as used. The
+ * capacity is without the pools of huge pages, which can never become available.
  *
  * @param usage  what a v1 threshold compares; undefined: there is none
  */
 function estimatedMemory(
   countsCache: boolean,
   usage: FileSpec | undefined,
-  arcstats: string | undefined,
+  { meminfo: text, arcstats }: MemoryFiles,
   again: () => EstimateFiles,
 ): MemorySource {
-  const estimate = meminfo('MemTotal', 'MemAvailable', 'MemFree', ...(countsCache ? [] : ['Active(file)']));
-  const weights = countsCache ? [0, -1, 0] : [0, -1, 0, 1];
+  const pools = /^Hugetlb: +\d+ kB$/m.test(text) ? ['Hugetlb'] : []; // Linux 4.16
+  const estimate = meminfo('MemTotal', 'MemAvailable', 'MemFree', ...pools, ...(countsCache ? [] : ['Active(file)']));
+  const weights = [0, -1, 0, ...pools.map(() => 0), ...(countsCache ? [] : [1])];
   const arc: FileSpec[] = arcstats === undefined ? [] : [{ path: arcstats, format: 'kstat', keys: ['size', 'c_min'] }];
   const sampled: SampledMemory = {
     counts: 'free',
@@ -81,12 +83,21 @@ function estimatedMemory(
       const [ofEstimate = 0, ofUsage = 0] = [errors[0], usage && errors[1 + arc.length]];
       const missing = firstError(required, Int32Array.of(ofEstimate, ofUsage)) ?? impossibleEstimate(values, again);
       if (missing) return missing;
-      const capacity = BigInt(values[0] ?? NaN);
+      const capacity = BigInt((values[0] ?? NaN) - (pools.length === 0 ? 0 : poolsIn(values)));
       const inUse = usedIn(sampled, values, capacity);
       const counted = usage === undefined ? inUse : BigInt(values[sampled.weights.length] ?? NaN);
       return { capacity, usage: counted, reclaimable: counted - inUse };
     },
   };
+}
+
+/**
+ * The pools of huge pages of all sizes, used or not. 0: none, or the pools of another machine, as lxcfs shows them.
+ *
+ * @param values  MemTotal, MemAvailable, MemFree and Hugetlb, in bytes
+ */
+function poolsIn([total = NaN, available = NaN, , pools = NaN]: Float64Array): number {
+  return pools <= total - available ? pools : 0;
 }
 
 /**

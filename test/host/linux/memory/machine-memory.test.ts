@@ -82,6 +82,24 @@ describe('kernel-memory and reclaimable-cache', () => {
     expect(available({ ...kubelet, 'kernel-memory': kernel, 'reclaimable-cache': cache }, quiet)).toBe(expected);
   });
 
+  const GiB = 1024 * 1024; // in KiB
+  const database = { ...quiet, MemTotal: 64 * GiB, MemAvailable: 5 * GiB };
+  test.each([
+    { of: 'without huge pages', fields: database, departures: evictd, capacity: 64 },
+    { of: 'with 58 GiB of them', fields: { ...database, Hugetlb: 58 * GiB }, departures: evictd, capacity: 6 },
+    {
+      of: "with those of another machine, in a container's meminfo",
+      fields: { ...database, Hugetlb: 60 * GiB },
+      departures: evictd,
+      capacity: 64,
+    },
+    { of: 'on a kubelet', fields: { ...database, Hugetlb: 58 * GiB }, departures: kubelet, capacity: 64 },
+  ])('the capacity is $capacity of 64 GiB $of', ({ fields, departures, capacity }) => {
+    const reading = read(departures, fields) as MemoryReading;
+    expect(reading.capacity).toBe(BigInt(capacity * GiB * KiB));
+    if (departures === evictd) expect(availableOf(reading)).toBe(BigInt(5 * GiB * KiB));
+  });
+
   test('the pool of a full zram is not available', () => {
     expect(available(kubelet, fullZram)).toBeGreaterThan(3.2 * 1024 * MiB);
     expect(available(evictd, fullZram)).toBe(40 * MiB);
