@@ -41,8 +41,8 @@ const SETTLES_NS = 2_500_000_000n;
  */
 const UNEXPLAINED = 10n;
 const UNEXPLAINED_DECISIONS = 2n;
-/** Not longer: it may have been made while all processors were busy. */
-const MAX_DECISIONS_NS = 200_000_000n;
+/** Not longer: it may have been made while all processors were busy, and memory can fill by 1 GB/s. */
+const MAX_DECISIONS_NS = 50_000_000n;
 
 /** The kernel's statistics are this inexact. */
 const SLACK = 8 * 1024 * 1024;

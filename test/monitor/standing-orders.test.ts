@@ -110,7 +110,7 @@ describe('a standing order', () => {
     ]);
     expect(plan()).toMatchObject({ afterNs: 5_000_000n });
     expect(plan()?.unexplainedNs).toBeGreaterThan(50_000_000n);
-    expect(plan()?.unexplainedNs).toBeLessThanOrEqual(250_000_000n);
+    expect(plan()?.unexplainedNs).toBeLessThanOrEqual(100_000_000n);
     const record = JSON.parse(String(plan()?.candidates[0]?.record)) as { line: string; state: string };
     expect(JSON.parse(record.line)).toMatchObject({
       type: 'decision',

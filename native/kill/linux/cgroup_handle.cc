@@ -53,8 +53,13 @@ int ReadMarks(int cgroup, uint64_t inode, const std::vector<std::string>& attrib
     const ssize_t length = fgetxattr(cgroup, name.c_str(), value, sizeof value);
     if (length < 0 && (errno == ENODATA || errno == ENOTSUP)) continue;
     if (length < 0 && errno != ERANGE) return HasVanished(errno) ? 0 : errno;
-    const std::string text = length < 0 ? "too long" : std::string(value, static_cast<size_t>(length));
-    marked->push_back(std::to_string(inode) + " " + name + "=" + text);
+    std::string& mark = marked->emplace_back(std::to_string(inode));
+    mark.append(" ").append(name).append("=");
+    if (length < 0) {
+      mark.append("too long");
+    } else {
+      mark.append(value, static_cast<size_t>(length));
+    }
   }
   return 0;
 }

@@ -16,8 +16,8 @@ export interface OomScoreAdjusterParts {
   readonly adjuster: OomScoreAdj;
   /** The memory that oom_score_adj is thousandths of: what the kernel compares when the node is out of memory. */
   readonly totalBytes: () => bigint;
-  /** The machine's memory, which the kernel compares there. undefined, or left out: the node's capacity. */
-  readonly ramBytes?: () => bigint | undefined;
+  /** The machine's memory, if the kernel compares that there. 0: the node's capacity. */
+  readonly ramBytes: () => bigint;
   readonly log: Log;
 }
 
@@ -135,7 +135,7 @@ export class OomScoreAdjuster implements StepListener {
   *#byQos(report: StepReport, candidates: Candidates): Generator<void, readonly OomScoreAdjTarget[] | undefined> {
     const observed = report.observations?.observed.get('memory.available')?.capacity;
     if (observed === undefined) return undefined;
-    const capacity = this.#parts.ramBytes?.() ?? observed;
+    const capacity = this.#parts.ramBytes() || observed;
     const targets: OomScoreAdjTarget[] = [];
     for (const { workload } of candidates.usages) {
       if (isProtected(workload, candidates) || (yield* this.#parts.adjuster.look(workload)) === undefined) continue;

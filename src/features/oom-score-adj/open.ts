@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { FoundFile } from './original-values-file.js';
 import { OomScoreAdj } from './process-adjuster.js';
 import type { Config } from '../../config/config.js';
-import { attempt } from '../../errors.js';
 import { selectHost, type LinuxNode } from '../../host/select.js';
 import type { Log } from '../../log/log.js';
 import type { WorkloadSource } from '../../monitor/ports/ports.js';
@@ -38,7 +37,7 @@ export function openOomScoreAdjuster(
   const adjuster = new OomScoreAdj(native, hierarchy, file, log);
   const domain = () => oomKiller.domainOf(node.identity.cgroup ?? '/', { proc: '/proc', hierarchy });
   const totalBytes = lastKnown(() => domain().totalBytes);
-  const ramBytes = () => (attempt(domain)?.cgroup === undefined ? BigInt(totalmem()) : undefined);
+  const ramBytes = lastKnown(() => (domain().cgroup === undefined ? BigInt(totalmem()) : 0n));
   const scores = new OomScoreAdjuster(config.oomScoreAdj, { workloads, adjuster, totalBytes, ramBytes, log });
   adjuster.takeOver();
   scores.restore();

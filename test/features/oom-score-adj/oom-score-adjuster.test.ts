@@ -74,7 +74,7 @@ function statusOf(pid: number): string {
   }
 }
 
-async function setUp(mode: OomScoreAdjMode, ramBytes?: bigint) {
+async function setUp(mode: OomScoreAdjMode, ramBytes = 0n) {
   const parent = testCgroup();
   onTestFinished(() => parent.cleanup());
   const { memory: hierarchy } = readHierarchies();
@@ -164,7 +164,7 @@ describe('oom_score_adj by rank', () => {
 
 describe('oom_score_adj by QoS class', () => {
   test.each([
-    { of: 'the capacity of the node', ram: undefined, burstable: 750 },
+    { of: 'the capacity of the node', ram: 0n, burstable: 750 },
     { of: 'the memory of the machine, also without its huge pages', ram: 4n * Gi, burstable: 938 },
   ])('has the kubelet’s values, from $of', async ({ ram, burstable }) => {
     const { adjs, offer, tick } = await setUp('qos', ram);

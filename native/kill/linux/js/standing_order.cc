@@ -41,9 +41,10 @@ StandingOrder::Condition ConditionOf(const Napi::Object& object) {
   return condition;
 }
 
-CgroupHandle::Contents ContentsOf(const CgroupHandle& cgroup, const std::vector<std::string>& attributes) {
+CgroupHandle::Contents ContentsOf(const CgroupHandle& cgroup, const std::vector<std::string>& attributes,
+                                  const std::string& directory) {
   CgroupHandle::Contents contents = cgroup.Read(attributes);
-  if (contents.error != 0) throw SystemError(contents.error, "read");
+  if (contents.error != 0) throw SystemError(contents.error, "read", directory);
   return contents;
 }
 
@@ -54,7 +55,7 @@ std::vector<StandingOrder::Elsewhere> ElsewhereOf(const std::vector<std::string>
   for (const std::string& directory : directories) {
     try {
       auto cgroup = std::make_unique<CgroupHandle>(directory);
-      CgroupHandle::Contents contents = ContentsOf(*cgroup, attributes);
+      CgroupHandle::Contents contents = ContentsOf(*cgroup, attributes, directory);
       elsewhere.push_back({std::move(cgroup), std::move(contents)});
     } catch (const SystemError& error) {
       if (!HasVanished(error.error())) throw;
@@ -68,12 +69,12 @@ StandingOrder::Candidate CandidateOf(const Napi::Object& object, const std::vect
   if (!record.IsBuffer()) ThrowArgumentError(object.Env(), "record must be a Buffer");
   const auto bytes = record.As<Napi::Buffer<char>>();
   StandingOrder::Candidate candidate;
-  candidate.cgroup = std::make_unique<CgroupHandle>(TextArgument(object.Get("cgroup"), "cgroup"),
-                                                    BigIntArgument(object.Get("id"), "id"));
+  const std::string directory = TextArgument(object.Get("cgroup"), "cgroup");
+  candidate.cgroup = std::make_unique<CgroupHandle>(directory, BigIntArgument(object.Get("id"), "id"));
   candidate.value = FileSumArgument(ObjectArgument(object.Get("value"), "value"));
   candidate.offset = NumberArgument(object.Get("offset"), "offset");
   candidate.record.assign(bytes.Data(), bytes.Length());
-  candidate.contents = ContentsOf(*candidate.cgroup, attributes);
+  candidate.contents = ContentsOf(*candidate.cgroup, attributes, directory);
   candidate.elsewhere = ElsewhereOf(TextsArgument(object.Get("elsewhere"), "elsewhere"), attributes);
   return AsRead(std::move(candidate));
 }

@@ -12,10 +12,10 @@ interface Total {
 /** The maximum number of entries in one window; more add no precision. */
 const PARTS = 16n;
 /** A reading that is due after a window may be late by this part of it. */
-const LATE_PART = 4n;
+const LATE_PART = 2n;
 /**
  * The last readings of one `total=`, to know the share of the window before any moment by interpolation. A gap of more
- * than a window and a quarter is not interpolated: a stall before the window must not count in it. A gap without a stall
+ * than a window and a half is not interpolated: a stall before the window must not count in it. A gap without a stall
  * may be of any length.
  */
 export class StallRing {

@@ -62,9 +62,9 @@ test.each<[rule: string, readings: readonly (readonly [number, number])[], perce
     'a longer gap says nothing about the last window: all of it may have been lost before',
     [
       [0, 0],
-      [2_501, 1_000],
-      [3_500, 1_999],
-      [4_501, 3_000],
+      [3_001, 1_000],
+      [4_000, 1_999],
+      [5_001, 3_000],
     ],
     [undefined, undefined, undefined, 100],
   ],
