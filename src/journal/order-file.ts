@@ -6,6 +6,7 @@ import { putRecord, RECORD_HEADER_BYTES, recordAt } from '../storage/crc-record.
 import { openFixedFile, openExistingFile, type FixedFile } from '../storage/fixed-file.js';
 import { jsonText } from '../core/name/json-text.js';
 import { attempt } from '../errors.js';
+import type { OrderLeft } from '../core/decide/standing-order.js';
 import { decisionsIn } from './journal-ring.js';
 
 const RECORD = 0x4f445645; // 'EVDO'
@@ -30,14 +31,8 @@ export interface OrderRecord {
   readonly stays?: number;
 }
 
-/** An order that the native layer carried out, and that no journal has yet. Times are monotonic. */
-export interface FoundOrder extends OrderRecord {
-  readonly crossedAtNs: bigint;
-  readonly decidedAtNs: bigint;
-  /** The values that were compared. */
-  readonly node: number;
-  readonly value: number;
-}
+/** An order that the native layer carried out, and that no journal has yet. */
+export interface FoundOrder extends OrderRecord, OrderLeft {}
 
 /**
  * The ring of the native layer, with one place: it writes the record of an order there before the signal, because only

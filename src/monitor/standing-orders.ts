@@ -2,6 +2,7 @@ import {
   availableAt,
   carriedOut,
   hasFallen,
+  hasForbidden,
   isNear,
   ORDER_LIFE_NS,
   orderedThreshold,
@@ -172,10 +173,10 @@ export class StandingOrders {
       return;
     }
     const before = process.cpuUsage();
-    const hasWorkloads = this.#renew(policy, state, ordered, pass, nowNs);
+    const isSettled = this.#renew(policy, state, ordered, pass, nowNs);
     this.#pay(process.cpuUsage(before));
     // The wait for a renewal has to end within the life of the order, however long a renewal takes.
-    this.#renewNs = maxBigInt(hasWorkloads ? renewalNs(ordered, this.#before, nowNs) : nowNs + NANO, this.#restsUntilNs);
+    this.#renewNs = maxBigInt(isSettled ? renewalNs(ordered, this.#before, nowNs) : nowNs + NANO, this.#restsUntilNs);
     this.#before = ordered.observation;
   }
 
@@ -192,7 +193,7 @@ export class StandingOrders {
     this.parts.order.close();
   }
 
-  /** false: no workload is known yet. A source may need some seconds after its start. */
+  /** false: soon once more. No workload is known yet, for some seconds after a start, or one has just become protected. */
   #renew(policy: Policy, state: State, ordered: OrderedThreshold, pass: OrderedPass, nowNs: bigint): boolean {
     const { observations, layout, passNs } = pass;
     const candidates = pass.candidates();
@@ -216,6 +217,10 @@ export class StandingOrders {
     if (placed === 'placed') this.#placed = { decisions, atLeast: first.atLeast, limit: ordered.limit };
     else if (placed !== 'carried out') this.#placed = undefined;
     this.#report(typeof placed === 'object' ? placed.impossible : undefined);
+    if (placed === 'placed' && hasForbidden(decisions, candidates)) {
+      this.withdraw();
+      return false;
+    }
     return hasWorkloads; // if one was carried out, the native layer wakes the loop
   }
 

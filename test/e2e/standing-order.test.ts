@@ -161,7 +161,6 @@ describe(`a standing order (${ON})`, () => {
     expect(await evictd.metric('evictd_standing_orders_total{outcome="outdated"}')).toBe(1);
   });
 
-  // cgroup.kill of v2 asks for no right to signal.
   test('kills nothing where a new workload has allocated the memory', async () => {
     const node = testNode();
     const web = await workload(node.child('web'), { holdsMib: 20 });
@@ -184,6 +183,7 @@ describe(`a standing order (${ON})`, () => {
     expect(await evictd.metric('evictd_standing_orders_total{outcome="outdated"}')).toBe(1);
   });
 
+  // cgroup.kill of v2 asks for no right to signal.
   test.runIf(isV1)('that the kernel refuses is reported, and the main thread evicts another workload', async () => {
     const node = testNode();
     const web = await workload(node.child('web'), { holdsMib: 40 });

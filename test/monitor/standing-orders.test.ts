@@ -4,6 +4,7 @@ import { initialState, type Policy } from '../../src/core/decide/state.js';
 import { StandingOrders, type OrderedPass } from '../../src/monitor/standing-orders.js';
 import type { FoundOrder } from '../../src/journal/order-file.js';
 import type { OrderPlan, OrderResult, StandingOrder } from '../../src/monitor/ports/standing-order.js';
+import type { Protection, Workload } from '../../src/core/workload/workload.js';
 import { stepOn } from '../../src/monitor/step-answers.js';
 import { candidates, Mi, observations, policy, requesting, threshold, workload } from '../core/support.js';
 
@@ -197,6 +198,20 @@ describe('a standing order', () => {
     known.all.follow(always, initialState, pass());
     expect(all.dueNs).toBeGreaterThanOrEqual(before + 1_000_000_000n);
     expect(all.dueNs).toBeLessThan((known.all.dueNs ?? 0n) - 3_000_000_000n);
+  });
+
+  test.each<[kind: 'changed' | 'removed' | 'vacant', stands: boolean]>([
+    ['changed', false],
+    ['removed', true],
+    ['vacant', true],
+  ])('made while a workload became %s stands: %s', (kind, stands) => {
+    const { all, said } = orders();
+    const before = process.hrtime.bigint();
+    const veto = ({ name }: Workload): Protection | undefined => (said.length > 0 && name === 'job' ? { kind } : undefined);
+    all.follow(always, initialState, pass({ candidates: () => ({ ...three, veto }) }));
+    expect(said).toEqual(stands ? ['place'] : ['place', 'withdraw']);
+    expect(all.stands).toBe(stands);
+    if (!stands) expect(all.dueNs).toBeLessThan(before + 3_000_000_000n);
   });
 
   test('is renewed as soon as there is time after the value has fallen', () => {

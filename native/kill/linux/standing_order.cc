@@ -56,6 +56,7 @@ bool StandingOrder::Place(std::unique_ptr<Plan> plan, uint64_t seen_ns) {
   if (result_) return false;
   plan_.swap(plan);
   not_before_ns_ = 0;
+  if (plan_) seen_ns_ = seen_ns;
   Forget(plan_ ? seen_ns : std::numeric_limits<uint64_t>::max());
   if (plan_ && (crossed_ns_ != 0 || woken_ns_ != 0)) timer_.Set(plan_->after_ns);
   return true;
@@ -63,12 +64,13 @@ bool StandingOrder::Place(std::unique_ptr<Plan> plan, uint64_t seen_ns) {
 
 void StandingOrder::Seen(uint64_t seen_ns) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  seen_ns_ = seen_ns;
   Forget(seen_ns);
 }
 
-void StandingOrder::Forget(uint64_t seen_ns) {
-  if (crossed_ns_ < seen_ns) crossed_ns_ = 0;
-  if (woken_ns_ < seen_ns) woken_ns_ = 0;
+void StandingOrder::Forget(uint64_t before_ns) {
+  if (crossed_ns_ < before_ns) crossed_ns_ = 0;
+  if (woken_ns_ < before_ns) woken_ns_ = 0;
 }
 
 void StandingOrder::Postpone(uint64_t until_ns) {
@@ -81,8 +83,9 @@ std::optional<StandingOrder::Result> StandingOrder::Take() {
   return std::exchange(result_, std::nullopt);
 }
 
-void StandingOrder::OthersWoke(uint64_t now_ns) {
+void StandingOrder::WatchWoke(uint64_t now_ns) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (now_ns < seen_ns_) return;  // it has waited for the lock while JavaScript looked
   if (!plan_) {
     woken_ns_ = now_ns;  // the next plan may be from a pass that began before
     return;

@@ -95,13 +95,13 @@ class StandingOrder : public WatchSource {
   std::vector<Descriptor> Descriptors() const override { return {{timer_.descriptor(), kInterest}}; }
   Wake OnEvent(size_t which, uint32_t events) override;
   bool Follows() const override { return true; }
-  void OthersWoke(uint64_t now_ns) override;
+  void WatchWoke(uint64_t now_ns) override;
 
  private:
   static constexpr uint32_t kInterest = 1;  // EPOLLIN
 
   // All with mutex_ held.
-  void Forget(uint64_t seen_ns);  // wakes before it
+  void Forget(uint64_t before_ns);  // wakes before it
   static bool Holds(Condition* condition);
   bool OneOfOthersHolds();
   // Returns false if one has vanished: the plan is out of date, because what took its place is unknown.
@@ -125,6 +125,7 @@ class StandingOrder : public WatchSource {
   std::unique_ptr<Plan> plan_;
   uint64_t crossed_ns_ = 0;  // when the first condition held; 0: not since JavaScript looked
   uint64_t woken_ns_ = 0;    // a wake at which it did not, or without a plan: it is read once more; 0: none
+  uint64_t seen_ns_ = 0;     // when JavaScript looked last
   uint64_t not_before_ns_ = 0;
   std::optional<Result> result_;
 };

@@ -66,6 +66,24 @@ TEST("a crossing that an outdated order has not answered counts for the next one
   }
 }
 
+TEST("a wake that is heard of after JavaScript has looked counts only if it is not from before that look") {
+  for (const bool placed : {false, true}) {
+    OrderScene scene;
+    const Cgroup cgroup(MemoryV1());
+    Member member(cgroup, kSleeps);
+    scene.Node("150");
+    const uint64_t seen_ns = MonotonicNs();
+    CHECK(scene.Place(cgroup, scene.Plan(), placed ? seen_ns : 0));
+    if (!placed) scene.order->Seen(seen_ns);
+    scene.order->WatchWoke(seen_ns - 1);
+    usleep(30'000);
+    CHECK(!scene.order->Take().has_value());
+    scene.order->WatchWoke(seen_ns);
+    CHECK_EQUAL(scene.Done().candidate, 0u);
+    CHECK_EQUAL(member.Wait(), SIGKILL);
+  }
+}
+
 TEST("nothing is killed where the node has grown by more than the candidates have and the largest holds") {
   for (const bool outside : {false, true}) {
     OrderScene scene;

@@ -111,7 +111,7 @@ void Waiter::Forget(Watches::iterator watch) {
 
 void Waiter::TellFollower(uint64_t now_ns) {
   const Watches::iterator follower = watches_.find(follower_id_);
-  if (follower != watches_.end()) follower->second->OthersWoke(now_ns);
+  if (follower != watches_.end()) follower->second->WatchWoke(now_ns);
 }
 
 void* Waiter::Run(void* waiter) {

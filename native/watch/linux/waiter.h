@@ -36,10 +36,10 @@ class WatchSource : public WakeSource {
   // Armer thread, after Armer::Arm: the slow call. `id` is the watch's.
   virtual void Arm(Waiter*, uint64_t /*id*/) {}
 
-  // Whether it hears of the wakes of all other watches. One of a waiter's watches may.
+  // Whether it hears of the wakes of all watches, its own included. One of a waiter's watches may.
   virtual bool Follows() const { return false; }
-  // Any thread, after a wake of another watch.
-  virtual void OthersWoke(uint64_t /*now_ns*/) {}
+  // Any thread, after a wake at `now_ns`.
+  virtual void WatchWoke(uint64_t /*now_ns*/) {}
 
   // Whether closing its descriptors is slow, or Arm may be queued: the armer drops it (Armer::Release).
   virtual bool LeftToArmer() const { return false; }

@@ -109,6 +109,17 @@ export function standingDecisions(policy: Policy, state: State, ordered: Ordered
   return [{ ...first, ranking }, ...decided];
 }
 
+/**
+ * Whether a victim has become protected since the decisions were made. Called once the order is placed: the native layer
+ * sees later changes, and sees by itself that a victim has ended or is empty.
+ */
+export function hasForbidden(decisions: readonly Decision[], { veto }: Pick<Candidates, 'veto'>): boolean {
+  return decisions.some(({ victim: { workload } }) => {
+    const kind = veto?.(workload)?.kind;
+    return kind !== undefined && kind !== 'vacant' && kind !== 'removed';
+  });
+}
+
 /** Whether most of what has consumed the memory of the last eviction is not curable. */
 function isLeaking(
   policy: Policy,
@@ -191,6 +202,7 @@ export function availableAt(node: number, atLeast: number, limit: bigint): bigin
 export interface OrderLeft {
   readonly atLeast: number;
   readonly limit: string;
+  /** The values that were compared. */
   readonly node: number;
   readonly value: number;
   readonly crossedAtNs: bigint;
