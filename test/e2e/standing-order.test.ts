@@ -94,7 +94,7 @@ describe(`a standing order (${ON})`, () => {
     await aWhile(); // evictd grows for a moment after its start
     const limit = Number(node.read('memory.usage_in_bytes')) + 28 * MIB;
     node.limit(BigInt(limit));
-    await aWhile(); // several ticks: the threshold is near
+    await stalled.ordered(); // the threshold is near
 
     await stalled.begin();
     batch.grow();
